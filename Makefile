@@ -1,0 +1,31 @@
+# make run: set up and run the main job. make test: set up and run every check.
+# Both work on a fresh machine with Python 3.11 or newer.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Small matrices: two BLAS threads are slower than one, and tests run on every core already.
+export OPENBLAS_NUM_THREADS ?= 1
+
+.PHONY: run test lint clean
+
+run: $(VENV)/ready
+	$(BIN)/semibandit demo
+
+test: lint
+	$(BIN)/pytest -n auto
+
+lint: $(VENV)/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+$(VENV)/ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) semibandit-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

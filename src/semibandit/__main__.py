@@ -1,0 +1,5 @@
+"""`python -m semibandit` is the command line."""
+
+from semibandit.cli import app
+
+app(prog_name="semibandit")

@@ -1,0 +1,102 @@
+"""The command line: a thin shell around the library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+import semibandit
+from semibandit.experiments import demo as demos
+from semibandit.experiments.progress import bar
+
+app = typer.Typer(
+    name="semibandit",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Learn which items to show, in which order and how many, from feedback on what was shown.",
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"semibandit {semibandit.__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+    ] = False,
+) -> None:
+    """Learn which items to show, in which order and how many, from feedback on what was shown."""
+
+
+@app.command()
+def demo(
+    rounds: Annotated[int, typer.Option(min=2, help="Rounds to play.")] = 4000,
+    seeds: Annotated[int, typer.Option(min=1, help="Worlds to play them in, one per seed.")] = 3,
+    labels: Annotated[int, typer.Option(min=1, help="How many labels can be shown (K).")] = 20,
+    features: Annotated[int, typer.Option(min=2, help="Features of a context (d).")] = 10,
+    density: Annotated[
+        float, typer.Option(help="How likely a label is relevant, on average.")
+    ] = 0.1,
+    slots: Annotated[int, typer.Option(min=1, help="The most labels shown in a round (S).")] = 3,
+    alpha: Annotated[
+        float, typer.Option(help="How much SlateUCB explores: the alpha of Scaled(alpha).")
+    ] = 1.0,
+    seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
+    out: Annotated[
+        Path, typer.Option(help="Folder for the table, the numbers and the plot.")
+    ] = Path("semibandit-demo"),
+) -> None:
+    """Play SlateUCB against Greedy, Random, OBR and Bayes in a synthetic world.
+
+    Every learner meets the same contexts and answers. Regret is exact: the expected loss of what
+    was shown, less that of the best slate. A learner that learns has regret(T)/regret(T/2) falling
+    towards 1.41 or less; one that stopped learning stays near 2.
+    """
+    settings = demos.DemoSettings(features, labels, density, slots, alpha, rounds, seeds, seed)
+    console = Console()
+    try:
+        names = demos.players(settings, demos.world(settings, seed))
+        with bar(len(names) * seeds * rounds, "rounds") as advance:
+            plays = demos.run(settings, advance)
+        written = demos.write(settings, plays, out)
+    except (ValueError, OSError) as why:
+        Console(stderr=True).print(f"semibandit demo: {why}", markup=False, highlight=False)
+        raise typer.Exit(2) from None
+    console.print(_table(settings, demos.summarise(plays)))
+    for path in written:
+        console.print(f"wrote {path}", highlight=False)
+    if not any(path.suffix == ".png" for path in written):
+        console.print(
+            "no plot: matplotlib is not installed (pip install 'semibandit[plot]')", markup=False
+        )
+
+
+def _table(settings: demos.DemoSettings, rows: list[demos.Row]) -> Table:
+    table = Table(
+        title=f"{settings.labels} labels, {settings.slots} slots, {settings.rounds} rounds, "
+        f"mean of {settings.seeds} seed{'s' if settings.seeds > 1 else ''}",
+        caption="OBR is told every relevant label, Bayes knows the truth. growth is "
+        "regret(T)/regret(T/2): about 2 has stopped learning, 1.41 or less keeps learning.",
+    )
+    table.add_column("learner")
+    for name in ("average loss", "precision", "slate size", "regret", "growth"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        table.add_row(
+            row.learner,
+            f"{row.loss:.3f}",
+            f"{row.precision:.1%}",
+            f"{row.size:.2f}",
+            f"{row.regret:.0f} ± {row.spread:.0f}",
+            "" if row.growth is None else f"{row.growth:.2f}",
+        )
+    return table

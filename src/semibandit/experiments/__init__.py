@@ -1,0 +1,1 @@
+"""The loop over data and worlds, traces, and the demo."""

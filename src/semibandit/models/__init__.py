@@ -1,0 +1,1 @@
+"""How the weights and matrices of all labels are kept: full, diagonal, dual, shared."""

@@ -1,0 +1,88 @@
+"""Diagonal matrices (Remark 2): O(d K) a look, O(nnz K) for sparse contexts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from semibandit._arrays import Floats, Ints
+from semibandit.models.model import Arrays, Look, Sparse, Vector, take
+
+__all__ = ["Diagonal", "DiagonalState"]
+
+
+@dataclass(frozen=True)
+class Diagonal:
+    """Diagonal second-order matrices: (A_i)_rr grows by x_r² for every shown label i."""
+
+    @property
+    def sparse(self) -> bool:
+        return True
+
+    def start(self, n_labels: int, n_features: int) -> DiagonalState:
+        return DiagonalState(w=np.zeros((n_features, n_labels)), A=np.ones((n_features, n_labels)))
+
+
+@dataclass
+class DiagonalState:
+    """w and A by feature (d×K), so that a sparse context reads whole rows of memory."""
+
+    w: Floats
+    A: Floats
+
+    def __post_init__(self) -> None:
+        self.A_inv = 1.0 / self.A
+
+    def look(self, x: Vector) -> Look:
+        """Margins Σ_r w_ir x_r and squared norms Σ_r x_r²/A_irr, for every label i."""
+        rows, value = _entries(x)
+        return Look(x, value @ self.w[rows], value**2 @ self.A_inv[rows])
+
+    def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
+        rows, value = _entries(look.x)
+        x, at_moved, at_shown = value[:, None], _cells(rows, moved), _cells(rows, shown)
+        toward = x * self.A_inv[at_moved]
+        w_moved = self.w[at_moved] + change / (x * toward).sum(axis=0) * toward
+        A = self.A[at_shown] + x**2
+        A_inv = 1.0 / A
+        forward = steps * x * A_inv
+        self.w[at_moved] = w_moved
+        self.w[at_shown] += forward
+        self.A[at_shown] = A
+        self.A_inv[at_shown] = A_inv
+
+    def dimension(self, t: int) -> int:
+        return int(self.w.shape[0])
+
+    def add(self, n: int) -> None:
+        d = self.w.shape[0]
+        w = np.concatenate([self.w, np.zeros((d, n))], axis=1)
+        A = np.concatenate([self.A, np.ones((d, n))], axis=1)
+        self.w, self.A = w, A
+        self.A_inv = 1.0 / self.A
+
+    def forget(self, rows: Ints) -> None:
+        self.w[:, rows] = 0.0
+        self.A[:, rows] = 1.0
+        self.A_inv[:, rows] = 1.0
+
+    def arrays(self) -> Arrays:
+        return {"w": self.w, "A": self.A}
+
+    def restore(self, arrays: Arrays) -> None:
+        w, A = take(arrays, "w", self.w.shape), take(arrays, "A", self.A.shape)
+        self.w, self.A = w, A
+        self.A_inv = 1.0 / self.A
+
+
+Rows = slice | Ints
+
+
+def _entries(x: Vector) -> tuple[Rows, Floats]:
+    """The rows of w that x touches, and its values there."""
+    return (x.index, x.value) if isinstance(x, Sparse) else (slice(None), x)
+
+
+def _cells(rows: Rows, labels: Ints) -> tuple[Rows, Ints]:
+    return (rows if isinstance(rows, slice) else rows[:, None], labels)

@@ -1,0 +1,256 @@
+"""Dual variables (Remark 3): the same algorithm in a kernel's feature space φ.
+
+With Φ the support points of a label (the contexts it was updated on) and G = Φ Φᵀ their kernel,
+
+    A = I + ΦᵀΦ,   A⁻¹ = I - Φᵀ B Φ,   B = (I + G)⁻¹,
+
+so with k = Φ φ(x):  x·A⁻¹x = k(x,x) - k·B k,  and  A⁻¹φ(x) = φ(x) - Σ_j z_j φ(x_j),  z = B k.
+Weights are sums of φ over the support points and over `extra` points: contexts on which the label
+was projected to D but not shown. B grows by one row in O(N²), nothing is computed from scratch.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from semibandit._arrays import Array, Floats, Ints
+from semibandit.models.kernels import Kernel, Linear, Polynomial, linear
+from semibandit.models.model import Arrays, Look, Vector, dense, take
+
+__all__ = ["Dual", "DualState"]
+
+
+@dataclass(frozen=True)
+class Dual:
+    """A kernel model: weights and widths in the kernel's feature space, N_i points per label.
+
+    `budget` caps the support points of a label (and its extra points, separately). A label over
+    budget drops the support point that its others explain best, and hands that point's weight on
+    to them by ridge regression; of the extra points the oldest goes, in the same way. The model is
+    then approximate: what is dropped counts as not seen, so widths grow back and never lie small.
+
+    >>> Dual(linear).start(3, 2).look(np.array([0.6, 0.8])).norm2
+    array([1., 1., 1.])
+    """
+
+    kernel: Kernel = linear
+    budget: int | None = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.kernel):
+            raise ValueError(f"kernel must be a function k(X, Y), got {self.kernel!r}")
+        if self.budget is not None and (
+            isinstance(self.budget, bool) or not isinstance(self.budget, int) or self.budget < 1
+        ):
+            raise ValueError(
+                f"budget = {self.budget!r}, but it must be a whole number >= 1 or None"
+            )
+
+    @property
+    def sparse(self) -> bool:
+        return False
+
+    def start(self, n_labels: int, n_features: int) -> DualState:
+        return DualState(
+            self.kernel,
+            self.budget,
+            np.empty((0, n_features)),
+            [Expansion() for _ in range(n_labels)],
+        )
+
+
+@dataclass
+class Expansion:
+    """One label: support points with B and their weights, and extra points with theirs.
+
+    Points are numbers into the state's pool. An expansion is never changed, but replaced.
+    """
+
+    points: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    weight: Floats = field(default_factory=lambda: np.empty(0))
+    B: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    extra: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    extra_weight: Floats = field(default_factory=lambda: np.empty(0))
+
+    def look(self, k: Floats, kxx: float) -> tuple[float, float]:
+        near = k[self.points]
+        margin = self.weight @ near + self.extra_weight @ k[self.extra]
+        return float(margin), float(kxx - near @ (self.B @ near))
+
+    def pushed(self, k: Floats, kxx: float, point: int, change: float) -> Expansion:
+        """The margin at x moved by `change`, along A⁻¹φ(x)."""
+        near = k[self.points]
+        z = self.B @ near
+        amount = change / (kxx - near @ z)
+        return Expansion(
+            self.points,
+            self.weight - amount * z,
+            self.B,
+            np.append(self.extra, point),
+            np.append(self.extra_weight, amount),
+        )
+
+    def grown(self, k: Floats, kxx: float, point: int, step: float) -> Expansion:
+        """A += φ(x)φ(x)ᵀ, then w += step·A⁻¹φ(x); B grows by the block-inverse formula."""
+        near = k[self.points]
+        z = self.B @ near
+        s = 1.0 + kxx - near @ z
+        n = len(z)
+        B = np.empty((n + 1, n + 1))
+        B[:n, :n] = self.B + np.outer(z, z) / s
+        B[:n, n] = B[n, :n] = -z / s
+        B[n, n] = 1.0 / s
+        weight = np.append(self.weight - step / s * z, step / s)
+        return Expansion(np.append(self.points, point), weight, B, self.extra, self.extra_weight)
+
+    def without(self, r: int, gram: Floats) -> Expansion:
+        """Support point r dropped; `gram` is its kernel with the support points."""
+        keep = np.arange(len(self.points)) != r
+        b = self.B[keep, r]
+        B = self.B[np.ix_(keep, keep)] - np.outer(b, b) / self.B[r, r]
+        weight = self.weight[keep] + self.weight[r] * (B @ gram[keep])
+        return Expansion(self.points[keep], weight, B, self.extra, self.extra_weight)
+
+    def without_oldest_extra(self, gram: Floats) -> Expansion:
+        weight = self.weight + self.extra_weight[0] * (self.B @ gram)
+        return Expansion(self.points, weight, self.B, self.extra[1:], self.extra_weight[1:])
+
+
+@dataclass
+class DualState:
+    """A pool of contexts, each kept once for all labels, and an expansion per label."""
+
+    kernel: Kernel
+    budget: int | None
+    pool: Floats
+    labels: list[Expansion]
+
+    def look(self, x: Vector) -> Look:
+        x = dense(x)
+        k = self._kernel(self.pool, x)
+        kxx = float(self._kernel(x[None, :], x)[0])
+        if not kxx > 0:
+            raise ValueError(f"the kernel gives k(x, x) = {kxx:g}; it must be positive")
+        margin, norm2 = np.zeros(len(self.labels)), np.full(len(self.labels), kxx)
+        for i, label in enumerate(self.labels):
+            if len(label.points) or len(label.extra):
+                margin[i], norm2[i] = label.look(k, kxx)
+        return Look(x, margin, norm2, np.append(k, kxx))
+
+    def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
+        if not len(moved) and not len(shown):
+            return
+        assert look.kernel is not None
+        k, kxx = look.kernel[:-1], float(look.kernel[-1])
+        point = len(self.pool)
+        k = np.append(k, kxx)  # a label may be pushed and then grown at the same point
+        pool = np.concatenate([self.pool, dense(look.x)[None, :]])
+        new: dict[int, Expansion] = {}
+        for i, amount in zip(moved.tolist(), change.tolist(), strict=True):
+            new[i] = self.labels[i].pushed(k, kxx, point, amount)
+        for i, amount in zip(shown.tolist(), steps.tolist(), strict=True):
+            new[i] = new.get(i, self.labels[i]).grown(k, kxx, point, amount)
+        if self.budget is not None:
+            new = {i: self._within_budget(label, pool) for i, label in new.items()}
+        labels = [new.get(i, label) for i, label in enumerate(self.labels)]
+        self.pool, self.labels = pool, labels
+        if self.budget is not None:
+            self._compact()
+
+    def dimension(self, t: int) -> int:
+        """The feature space's dimension where it is finite, else the most A can have grown by."""
+        d = int(self.pool.shape[1])
+        if isinstance(self.kernel, Linear):
+            return d
+        if isinstance(self.kernel, Polynomial):
+            return min(math.comb(d + self.kernel.degree, d), max(t - 1, 1))
+        return max(t - 1, 1)
+
+    def add(self, n: int) -> None:
+        self.labels = self.labels + [Expansion() for _ in range(n)]
+
+    def forget(self, rows: Ints) -> None:
+        labels = list(self.labels)
+        for i in rows.tolist():
+            labels[i] = Expansion()
+        self.labels = labels
+        self._compact()
+
+    def arrays(self) -> Arrays:
+        def joined(parts: list[Array]) -> Array:
+            return np.concatenate(parts) if parts else np.empty(0)
+
+        return {
+            "pool": self.pool,
+            "sizes": np.array([[len(e.points), len(e.extra)] for e in self.labels], dtype=np.int64),
+            "points": joined([e.points for e in self.labels]).astype(np.int64),
+            "weight": joined([e.weight for e in self.labels]),
+            "B": joined([e.B.ravel() for e in self.labels]),
+            "extra": joined([e.extra for e in self.labels]).astype(np.int64),
+            "extra_weight": joined([e.extra_weight for e in self.labels]),
+        }
+
+    def restore(self, arrays: Arrays) -> None:
+        sizes = take(arrays, "sizes", (len(self.labels), 2), np.int64)
+        N, E = int(sizes[:, 0].sum()), int(sizes[:, 1].sum())
+        n_pool = len(arrays.get("pool", ()))
+        pool = take(arrays, "pool", (n_pool, self.pool.shape[1]))
+        points = take(arrays, "points", (N,), np.int64).astype(np.intp)
+        weight = take(arrays, "weight", (N,))
+        B = take(arrays, "B", (int((sizes[:, 0] ** 2).sum()),))
+        extra = take(arrays, "extra", (E,), np.int64).astype(np.intp)
+        extra_weight = take(arrays, "extra_weight", (E,))
+        labels, p, b, e = [], 0, 0, 0
+        for n, m in sizes.tolist():
+            labels.append(
+                Expansion(
+                    points[p : p + n],
+                    weight[p : p + n],
+                    B[b : b + n * n].reshape(n, n),
+                    extra[e : e + m],
+                    extra_weight[e : e + m],
+                )
+            )
+            p, b, e = p + n, b + n * n, e + m
+        self.pool, self.labels = pool, labels
+
+    def _kernel(self, X: Floats, x: Floats) -> Floats:
+        if not len(X):
+            return np.empty(0)
+        k = np.asarray(self.kernel(X, x[None, :]), dtype=np.float64)
+        if k.shape != (len(X), 1):
+            raise ValueError(
+                f"the kernel gave an array of shape {k.shape} for {len(X)} and 1 contexts; "
+                f"k(X, Y) must return one of shape ({len(X)}, 1)"
+            )
+        if not np.all(np.isfinite(k)):
+            raise ValueError("the kernel gave a value that is not a finite number")
+        return k[:, 0]
+
+    def _within_budget(self, label: Expansion, pool: Floats) -> Expansion:
+        assert self.budget is not None
+        if len(label.points) > self.budget:
+            r = int(np.argmax(np.diag(label.B)))  # B_rr = 1/(1 + norm2 of r given the others)
+            label = label.without(r, self._kernel(pool[label.points], pool[label.points[r]]))
+        if len(label.extra) > self.budget:
+            gram = self._kernel(pool[label.points], pool[label.extra[0]])
+            label = label.without_oldest_extra(gram)
+        return label
+
+    def _compact(self) -> None:
+        """Drop pool contexts that no label uses any more, once they are the greater part."""
+        used = np.zeros(len(self.pool), dtype=np.bool_)
+        for label in self.labels:
+            used[label.points] = True
+            used[label.extra] = True
+        if 2 * int(used.sum()) + 64 > len(self.pool):
+            return
+        place = np.cumsum(used) - 1
+        self.labels = [
+            Expansion(place[e.points], e.weight, e.B, place[e.extra], e.extra_weight)
+            for e in self.labels
+        ]
+        self.pool = self.pool[used]

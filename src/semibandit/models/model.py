@@ -1,0 +1,100 @@
+"""What a model is: how the weights w_i and matrices A_i of all labels are kept.
+
+A model knows no surrogate, cost or slate. A choice such as `Full()` starts a `State`, which the
+learner looks through (`look`) and moves (`step`). Rows are labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from semibandit._arrays import Array, Floats, Ints
+
+__all__ = ["Arrays", "Look", "Model", "Sparse", "State", "Vector", "dense"]
+
+Arrays: TypeAlias = dict[str, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Sparse:
+    """A context by its nonzero entries."""
+
+    index: Ints
+    value: Floats
+    size: int
+
+
+Vector: TypeAlias = Floats | Sparse
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """A context seen by every label: margins w_i·x and squared norms x·A_i⁻¹x."""
+
+    x: Vector
+    margin: Floats
+    norm2: Floats
+    kernel: Floats | None = None  # Dual: k(points, x)
+
+
+class State(Protocol):
+    """The learned part. `step` computes first and writes last: it happens whole or not at all."""
+
+    def look(self, x: Vector) -> Look: ...
+
+    def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
+        """Move the margins of labels `moved` by `change` along A⁻¹x (step 2 of Figure 2); then for
+        labels `shown` A += x xᵀ and w += steps·A⁻¹x with the new A (step 5)."""
+        ...
+
+    def dimension(self, t: int) -> int:
+        """The d of the paper's widths in round t."""
+        ...
+
+    def add(self, n: int) -> None:
+        """n more rows, as at the start."""
+        ...
+
+    def forget(self, rows: Ints) -> None:
+        """Back to the start for these rows."""
+        ...
+
+    def arrays(self) -> Arrays: ...
+
+    def restore(self, arrays: Arrays) -> None: ...
+
+
+class Model(Protocol):
+    """The choice of a model, with its settings."""
+
+    @property
+    def sparse(self) -> bool:
+        """Whether its states take `Sparse` contexts."""
+        ...
+
+    def start(self, n_labels: int, n_features: int) -> State: ...
+
+
+def dense(x: Vector) -> Floats:
+    """The context as a plain vector."""
+    if isinstance(x, Sparse):
+        full = np.zeros(x.size)
+        full[x.index] = x.value
+        return full
+    return x
+
+
+def take(arrays: Arrays, name: str, shape: tuple[int, ...], dtype: type = np.float64) -> Array:
+    """A named array of a snapshot, or an error that says what is wrong with it."""
+    if name not in arrays:
+        raise ValueError(f"the array {name!r} is missing")
+    array = arrays[name]
+    if array.shape != shape or array.dtype != np.dtype(dtype):
+        raise ValueError(
+            f"the array {name!r} is {array.dtype} of shape {array.shape}, "
+            f"expected {np.dtype(dtype)} of shape {shape}"
+        )
+    return array

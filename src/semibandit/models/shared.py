@@ -1,0 +1,56 @@
+"""One matrix for all labels: full information updates every label on every context."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from semibandit._arrays import Floats, Ints
+from semibandit.models.model import Arrays, Look, Vector, dense, take
+
+__all__ = ["SharedState"]
+
+
+@dataclass
+class SharedState:
+    """w_i (K×d) and the A⁻¹ (d×d) that all labels share: O(d² + K d) a round."""
+
+    w: Floats
+    A_inv: Floats
+
+    @classmethod
+    def start(cls, n_labels: int, n_features: int) -> SharedState:
+        return cls(np.zeros((n_labels, n_features)), np.eye(n_features))
+
+    def look(self, x: Vector) -> Look:
+        x = dense(x)
+        return Look(x, self.w @ x, np.full(len(self.w), (self.A_inv @ x) @ x))
+
+    def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
+        """As for any model, but A grows once: `shown` are the labels whose answer is known, all."""
+        x = dense(look.x)
+        along = self.A_inv @ x
+        n = along @ x
+        amount = np.zeros(len(self.w))
+        amount[moved] = change / n
+        amount[shown] += steps / (1.0 + n)
+        c = along / np.sqrt(1.0 + n)
+        w, A_inv = self.w + np.outer(amount, along), self.A_inv - np.outer(c, c)
+        self.w, self.A_inv = w, A_inv
+
+    def dimension(self, t: int) -> int:
+        return int(self.w.shape[1])
+
+    def add(self, n: int) -> None:
+        self.w = np.concatenate([self.w, np.zeros((n, self.w.shape[1]))])
+
+    def forget(self, rows: Ints) -> None:
+        self.w[rows] = 0.0
+
+    def arrays(self) -> Arrays:
+        return {"w": self.w, "A_inv": self.A_inv}
+
+    def restore(self, arrays: Arrays) -> None:
+        w, A_inv = take(arrays, "w", self.w.shape), take(arrays, "A_inv", self.A_inv.shape)
+        self.w, self.A_inv = w, A_inv

@@ -1,0 +1,114 @@
+"""Banditron: the perceptron for one slot and right-or-wrong feedback.
+
+Kakade, Shalev-Shwartz and Tewari, "Efficient bandit algorithms for online multiclass
+prediction", ICML 2008.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from semibandit._arrays import Floats, Ints
+from semibandit.models.model import Arrays, Vector, dense, take
+from semibandit.policies.labels import Label
+from semibandit.policies.learner import Learner, View
+from semibandit.policies.slate import Slate
+from semibandit.theory.cost import Cost, decreasing
+from semibandit.theory.slate import order
+
+__all__ = ["Banditron"]
+
+
+class Banditron(Learner):
+    """Shows the leader ŷ = argmax w_i·x with probability 1 - gamma, else a label drawn evenly.
+
+    With P the probability of the label ỹ that was shown, w_ỹ += x/P if it was right, and
+    w_ŷ -= x always: in expectation the perceptron's update. `prob` of a slate is P, `margin` w_i·x.
+    """
+
+    one_slot = True
+
+    def __init__(
+        self,
+        n_features: int,
+        labels: int | Sequence[Label],
+        *,
+        gamma: float = 0.05,
+        cost: Cost = decreasing,
+        a: float = 0.5,
+        normalize: bool = True,
+        bias: bool = False,
+        seed: int = 0,
+    ) -> None:
+        if isinstance(gamma, bool) or not 0 < gamma <= 1:
+            raise ValueError(f"gamma = {gamma!r}, but Banditron needs 0 < gamma <= 1")
+        self.gamma = float(gamma)
+        super().__init__(
+            n_features,
+            labels,
+            sparse=False,
+            cost=cost,
+            a=a,
+            normalize=normalize,
+            bias=bias,
+            seed=seed,
+        )
+        self._w = np.zeros((len(self._labels.names), self._d))
+
+    def _view(self, x: Vector, draw: int) -> View:
+        margin = self._w @ dense(x)
+        active = self._labels.active
+        pool = np.arange(len(margin)) if active is None else np.flatnonzero(active)
+        prob = self._chances(margin, pool)
+        return View(margin, np.zeros_like(margin), prob, margin, prob)
+
+    def _decide(
+        self, view: View, x: Vector, slots: int | None, rows: Ints | None, draw: int
+    ) -> Slate:
+        pool = np.arange(len(view.score)) if rows is None else rows
+        leader = self._leader(view.score, pool)
+        chances = self._chances(view.score, pool)
+        random = self._random(x, draw)
+        shown = leader if random.random() >= self.gamma else random.permutation(pool)[:1]
+        slate = self._slate(replace(view, estimate=chances, prob=chances), shown, x, slots)
+        if not len(shown):
+            return slate
+        name = self._labels.names[int(leader[0])]
+        return replace(slate, propensity=float(chances[shown[0]]), leader=name)
+
+    def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
+        x, w = dense(slate.x), self._w.copy()
+        leader = self._labels.row(slate.leader) if slate.leader is not None else None
+        if leader is not None and len(rows):
+            w[leader] -= x
+        for row, sign in zip(rows.tolist(), signs.tolist(), strict=True):
+            if sign > 0:
+                assert slate.propensity is not None
+                w[row] += x / slate.propensity
+        self._w = w
+
+    def _leader(self, score: Floats, pool: Ints) -> Ints:
+        return pool[order(score[pool], self._tie[pool], 1)]
+
+    def _chances(self, score: Floats, pool: Ints) -> Floats:
+        chances = np.zeros(len(score))
+        chances[pool] = self.gamma / max(len(pool), 1)
+        chances[self._leader(score, pool)] += 1.0 - self.gamma
+        return chances
+
+    def _settings(self) -> dict[str, object]:
+        return {"gamma": self.gamma}
+
+    def _resize(self, more: int, fresh: Ints) -> None:
+        w = np.concatenate([self._w, np.zeros((more, self._d))])
+        w[fresh] = 0.0
+        self._w = w
+
+    def _arrays(self) -> Arrays:
+        return {"w": self._w}
+
+    def _restore(self, arrays: Arrays) -> None:
+        self._w = take(arrays, "w", self._w.shape)

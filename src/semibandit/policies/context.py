@@ -1,0 +1,87 @@
+"""The door: what a user gives as a context, and the unit vector the maths gets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from semibandit._arrays import Floats
+from semibandit.models.model import Sparse, Vector, dense
+
+__all__ = ["read_context"]
+
+
+def read_context(x: Any, n_features: int, *, bias: bool, normalize: bool, sparse: bool) -> Vector:
+    """x checked, with the bias appended, scaled to unit L2 norm; `Sparse` where the model takes it.
+
+    >>> read_context([3, 4], 2, bias=False, normalize=True, sparse=False)
+    array([0.6, 0.8])
+    """
+    vector = _sparse(x) if hasattr(x, "tocsr") else _dense(x)
+    size = vector.size if isinstance(vector, Sparse) else len(vector)
+    if size != n_features:
+        raise ValueError(f"context has {size} features, this model was built for {n_features}")
+    value = vector.value if isinstance(vector, Sparse) else vector
+    if not np.all(np.isfinite(value)):
+        at = int(np.flatnonzero(~np.isfinite(value))[0])
+        place = int(vector.index[at]) if isinstance(vector, Sparse) else at
+        raise ValueError(f"context[{place}] is {value[at]}; every feature must be a finite number")
+    if bias:
+        vector = _with_one(vector)
+    value = vector.value if isinstance(vector, Sparse) else vector
+    biggest = float(np.max(np.abs(value), initial=0.0))
+    if biggest == 0.0:
+        raise ValueError("context is all zeros: there is nothing to tell labels apart by")
+    if normalize:
+        value = value / biggest  # first, so that squares neither overflow nor vanish
+        value /= np.sqrt(value @ value)
+    elif isinstance(vector, Sparse) is False and value is x:
+        value = value.copy()  # the slate keeps it; the caller may change theirs
+    vector = replace(vector, value=value) if isinstance(vector, Sparse) else value
+    return vector if sparse else dense(vector)
+
+
+def _dense(x: Any) -> Floats:
+    try:
+        array = np.asarray(x)
+        if array.dtype.kind not in "biuf":
+            if array.dtype.kind != "O":
+                raise TypeError
+            array = np.asarray([float(value) for value in array], dtype=np.float64)
+        array = array.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        raise ValueError(f"context must be a list of numbers, got {_short(x)}") from None
+    if array.ndim == 2 and array.shape[0] == 1:
+        array = array[0]
+    if array.ndim != 1:
+        raise ValueError(f"context must be one vector, got an array of shape {array.shape}")
+    return array
+
+
+def _sparse(x: Any) -> Sparse:
+    row = x if x.ndim == 2 else x.reshape(1, -1)
+    row = row.tocsr()
+    if row.shape[0] != 1:
+        raise ValueError(f"context must be one row, got a sparse array of shape {row.shape}")
+    if not row.has_canonical_format:
+        row = row.copy()
+        row.sum_duplicates()
+    return Sparse(
+        np.asarray(row.indices, dtype=np.intp),
+        np.asarray(row.data, dtype=np.float64),
+        int(row.shape[1]),
+    )
+
+
+def _with_one(vector: Vector) -> Vector:
+    if isinstance(vector, Sparse):
+        index, value = np.append(vector.index, vector.size), np.append(vector.value, 1.0)
+        return Sparse(index, value, vector.size + 1)
+    return np.append(vector, 1.0)
+
+
+def _short(x: object) -> str:
+    text = repr(x)
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,178 @@
+"""Labels: the users' names for what can be shown, and the model's rows behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from semibandit._arrays import Bools, Ints
+
+__all__ = ["Label", "Labels", "read_labels"]
+
+Label: TypeAlias = int | str
+
+
+class Labels:
+    """Which label has which row. Rows of retired labels are given to labels that come later.
+
+    Labels given as a number are 0, 1, 2, ...; a number is never given twice.
+
+    >>> labels = Labels(["sea", "sun"])
+    >>> labels.rows(["sun"], "candidates")
+    array([1])
+    >>> labels.rows(["moon"], "candidates")
+    Traceback (most recent call last):
+        ...
+    ValueError: candidates names 'moon', which is not a label of this learner
+    """
+
+    def __init__(self, labels: int | Sequence[Label]) -> None:
+        self.named = not _is_count(labels)
+        if isinstance(labels, int | np.integer):
+            if labels < 0 or isinstance(labels, bool):
+                raise ValueError(f"labels = {labels!r}, but a learner cannot have so many labels")
+            names: list[Label] = list(range(int(labels)))
+        else:
+            names = read_labels(labels, "labels")
+        self.names: list[Label | None] = list(names)  # by row; None where the row is free
+        self.ever = len(names)  # how many labels there have been
+        self.retired: set[Label] = set()
+        self.free: list[int] = []  # rows without a label
+        self._active: Bools | None = None
+        self._row: dict[Label, int] | None = None if not self.named else _numbered(names)
+
+    def __len__(self) -> int:
+        return len(self.names) - len(self.free)
+
+    @property
+    def known(self) -> list[Label]:
+        return [name for name in self.names if name is not None]
+
+    @property
+    def active(self) -> Bools | None:
+        """Which rows hold a label; None when all do."""
+        if self.free and self._active is None:
+            self._active = np.ones(len(self.names), dtype=np.bool_)
+            self._active[self.free] = False
+        return self._active
+
+    def row(self, label: Label) -> int | None:
+        """The label's row, or None if it has none."""
+        if self._row is not None:
+            return self._row.get(label)
+        if isinstance(label, int) and 0 <= label < len(self.names):
+            return label
+        return None
+
+    def rows(self, labels: Iterable[Label], what: str) -> Ints:
+        rows = []
+        for label in read_labels(labels, what):
+            row = self.row(label)
+            if row is None:
+                raise ValueError(f"{what} names {label!r}, which is not a label of this learner")
+            rows.append(row)
+        return np.array(rows, dtype=np.intp)
+
+    def was_known(self, label: Label) -> bool:
+        return self.row(label) is not None or label in self.retired
+
+    def added(self, labels: int | Sequence[Label]) -> list[Label]:
+        """The names `labels` stands for, checked, not yet added."""
+        if not self.named:
+            if not _is_count(labels) or isinstance(labels, bool) or int(labels) < 0:  # type: ignore[arg-type]
+                raise ValueError(
+                    f"this learner numbers its labels, so say how many to add, not {labels!r}"
+                )
+            return list(range(self.ever, self.ever + int(labels)))  # type: ignore[arg-type]
+        if _is_count(labels):
+            raise ValueError(f"this learner names its labels, so give names, not {labels!r}")
+        names = read_labels(labels, "labels")  # type: ignore[arg-type]
+        for name in names:
+            if self.row(name) is not None:
+                raise ValueError(f"the label {name!r} is there already")
+        return names
+
+    def add(self, names: list[Label]) -> tuple[Ints, int]:
+        """Give rows to new names: the rows, and how many of them are beyond the present ones."""
+        row_of = self._rows_by_name()
+        reused, self.free = self.free[: len(names)], self.free[len(names) :]
+        self._active = None
+        more = len(names) - len(reused)
+        rows = reused + list(range(len(self.names), len(self.names) + more))
+        self.names.extend([None] * more)
+        for name, row in zip(names, rows, strict=True):
+            self.names[row] = name
+            row_of[name] = row
+            self.retired.discard(name)
+        self.ever += len(names)
+        return np.array(rows, dtype=np.intp), more
+
+    def retire(self, rows: Ints) -> None:
+        row_of = self._rows_by_name()
+        for row in rows.tolist():
+            name = self.names[row]
+            assert name is not None
+            self.names[row] = None
+            del row_of[name]
+            self.retired.add(name)
+        self.free = sorted(self.free + rows.tolist())
+        self._active = None
+
+    def _rows_by_name(self) -> dict[Label, int]:
+        if self._row is None:
+            self._row = _numbered(self.known)
+        return self._row
+
+    def to_json(self) -> dict[str, object]:
+        whole = not self.named and self._row is None
+        return {
+            "named": self.named,
+            "names": len(self.names) if whole else self.names,
+            "ever": self.ever,
+            "retired": sorted(self.retired, key=str),
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, object]) -> Labels:
+        names = data["names"]
+        if isinstance(names, int):
+            return cls(names)
+        assert isinstance(names, list)
+        self = cls([])
+        self.named = bool(data["named"])
+        self.names = names
+        self.ever = int(data["ever"])  # type: ignore[call-overload]
+        self.retired = set(data["retired"])  # type: ignore[call-overload]
+        self._row = {name: row for row, name in enumerate(names) if name is not None}
+        self.free = [row for row, name in enumerate(names) if name is None]
+        return self
+
+
+def read_labels(labels: Iterable[Label], what: str) -> list[Label]:
+    """The labels as a list of int and str, each once, or an error that says which is wrong."""
+    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+        raise ValueError(f"{what} must be a list of labels, got {labels!r}")
+    names: list[Label] = []
+    for label in labels:
+        if isinstance(label, np.integer):
+            label = int(label)
+        if isinstance(label, bool | np.bool_):
+            raise ValueError(f"{what} must list labels, not true/false flags")
+        if not isinstance(label, int | str):
+            raise ValueError(f"{what} has {label!r}; a label is a whole number or a string")
+        names.append(label)
+    if len(set(names)) < len(names):
+        seen: set[Label] = set()
+        twice = next(n for n in names if n in seen or seen.add(n))  # type: ignore[func-returns-value]
+        raise ValueError(f"{what} names {twice!r} twice")
+    return names
+
+
+def _is_count(labels: object) -> bool:
+    return isinstance(labels, int | np.integer)
+
+
+def _numbered(names: Sequence[Label]) -> dict[Label, int]:
+    return {name: row for row, name in enumerate(names)}

@@ -1,0 +1,65 @@
+"""Random slates: the floor that every learner should clear."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from semibandit._arrays import Floats, Ints
+from semibandit.models.model import Arrays, Vector
+from semibandit.policies.labels import Label
+from semibandit.policies.learner import Learner, View
+from semibandit.policies.slate import Slate
+from semibandit.theory.cost import Cost, decreasing
+
+__all__ = ["Random"]
+
+
+class Random(Learner):
+    """Fills every slot with labels drawn at random, and learns nothing."""
+
+    def __init__(
+        self,
+        n_features: int,
+        labels: int | Sequence[Label],
+        *,
+        cost: Cost = decreasing,
+        a: float = 0.5,
+        normalize: bool = True,
+        bias: bool = False,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(
+            n_features,
+            labels,
+            sparse=True,
+            cost=cost,
+            a=a,
+            normalize=normalize,
+            bias=bias,
+            seed=seed,
+        )
+
+    def _view(self, x: Vector, draw: int) -> View:
+        even, none = np.full(len(self._tie), 0.5), np.zeros(len(self._tie))
+        return View(none, none, even, none, even)
+
+    def _pick(self, view: View, x: Vector, slots: int | None, rows: Ints | None, draw: int) -> Ints:
+        pool = np.arange(len(view.prob)) if rows is None else rows
+        return self._random(x, draw).permutation(pool)[:slots]
+
+    def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
+        pass
+
+    def _settings(self) -> dict[str, object]:
+        return {}
+
+    def _resize(self, more: int, fresh: Ints) -> None:
+        pass
+
+    def _arrays(self) -> Arrays:
+        return {}
+
+    def _restore(self, arrays: Arrays) -> None:
+        pass

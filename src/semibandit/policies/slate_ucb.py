@@ -1,0 +1,133 @@
+"""Figure 2 of the paper: upper-confidence ranking of labels from feedback on what was shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypedDict, Unpack
+
+import numpy as np
+
+from semibandit._arrays import Floats, Ints
+from semibandit.models.full import Full
+from semibandit.models.model import Arrays, Look, Model, State, Vector
+from semibandit.policies.labels import Label
+from semibandit.policies.learner import Learner, View
+from semibandit.policies.slate import Slate
+from semibandit.theory.cost import Cost
+from semibandit.theory.surrogate import Square, Surrogate
+from semibandit.theory.width import Scaled, Width
+
+__all__ = ["Options", "SecondOrder", "SlateUCB"]
+
+
+class Options(TypedDict, total=False):
+    """What every second-order learner takes besides its features and labels."""
+
+    model: Model  # Full() | Diagonal() | Dual(kernel)
+    loss: Surrogate  # Square() | Logistic(R) | your own Surrogate
+    cost: Cost  # decreasing | constant | any c(i, s), or a table of rows
+    a: float  # the weight of missed labels against wrong ones, 0 to 1
+    normalize: bool  # scale contexts to unit norm
+    bias: bool  # append a constant feature
+    seed: int
+
+
+class SecondOrder(Learner):
+    """Weights and matrices per label, learned as in Figure 2; how it explores is open."""
+
+    def __init__(
+        self, n_features: int, labels: int | Sequence[Label], **options: Unpack[Options]
+    ) -> None:
+        self.model = options.pop("model", Full())
+        self.loss = options.pop("loss", Square())
+        if not isinstance(self.loss, Surrogate):
+            raise ValueError(f"loss must be a Surrogate such as Square(), got {self.loss!r}")
+        if not hasattr(self.model, "start"):
+            raise ValueError(f"model must be Full(), Diagonal() or Dual(...), got {self.model!r}")
+        super().__init__(n_features, labels, sparse=self.model.sparse, **options)  # type: ignore[misc]  # popped
+        self._state: State = self._start(len(self._labels.names))
+        self._last: tuple[int, Look] | None = None
+
+    def _start(self, n_labels: int) -> State:
+        return self.model.start(n_labels, self._d)
+
+    def _look(self, x: Vector) -> Look:
+        """Margins and norms at x; those of the last look where nothing has changed since."""
+        last = self._last
+        if last is not None and last[0] == self._changes and last[1].x is x:
+            return last[1]
+        look = self._state.look(x)
+        self._last = (self._changes, look)
+        return look
+
+    def _view(self, x: Vector, draw: int) -> View:
+        """By the estimates alone; learners that explore say how."""
+        margin = np.clip(self._look(x).margin, -self.loss.R, self.loss.R)
+        prob = self.loss.prob(margin)
+        return View(margin, np.zeros_like(margin), prob, margin, prob)
+
+    def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
+        """Steps 2 and 5 of Figure 2: project every label onto D, then move those that were seen."""
+        R, look = self.loss.R, self._look(slate.x)
+        margin = np.clip(look.margin, -R, R)
+        moved = np.flatnonzero(margin != look.margin)
+        steps = signs * self.loss.slope(signs * margin[rows]) / self.loss.c_L2
+        self._state.step(look, moved, (margin - look.margin)[moved], rows, steps)
+
+    def _settings(self) -> dict[str, object]:
+        return {"model": self.model, "loss": self.loss}
+
+    def _resize(self, more: int, fresh: Ints) -> None:
+        if more:
+            self._state.add(more)
+        if len(fresh):
+            self._state.forget(fresh)
+
+    def _arrays(self) -> Arrays:
+        return {f"model.{name}": array for name, array in self._state.arrays().items()}
+
+    def _restore(self, arrays: Arrays) -> None:
+        inner = {name.removeprefix("model."): array for name, array in arrays.items()}
+        self._state.restore(inner)
+
+
+class SlateUCB(SecondOrder):
+    """Figure 2: rank labels by p̂ = p([margin + ε]_D), cut by Lemma 1, learn from what was shown.
+
+    >>> bandit = SlateUCB(n_features=2, labels=["tea", "coffee", "juice"], width=Scaled(0.5))
+    >>> slate = bandit.rank([1.0, 0.0], slots=2)
+    >>> bandit.learn(slate, clicked=slate.labels[:1])
+    >>> bandit.rank([1.0, 0.0], slots=2).labels[0] == slate.labels[0]
+    True
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        labels: int | Sequence[Label],
+        *,
+        width: Width = Scaled(1.0),
+        **options: Unpack[Options],
+    ) -> None:
+        if not callable(width):
+            raise ValueError(f"width must be Scaled(alpha) or another width, got {width!r}")
+        self.width = width
+        super().__init__(n_features, labels, **options)
+
+    def _view(self, x: Vector, draw: int) -> View:
+        R, look = self.loss.R, self._look(x)
+        margin = np.clip(look.margin, -R, R)  # step 2: Δ̂' of the projected weights
+        width = self.width(
+            look.norm2,
+            t=self._t,
+            d=self._state.dimension(self._t),
+            K=self._labels.ever,
+            loss=self.loss,
+        )
+        width = np.minimum(width, 2.0 * R)
+        score = margin + width  # unclipped: it orders labels whose p̂ is the same
+        prob = self.loss.prob(np.clip(score, -R, R))  # step 3
+        return View(margin, width, self.loss.prob(margin), score, prob)
+
+    def _settings(self) -> dict[str, object]:
+        return {**super()._settings(), "width": self.width}

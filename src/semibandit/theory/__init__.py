@@ -1,0 +1,1 @@
+"""The paper as pure functions: surrogates, costs, losses, slates, widths, bounds."""

@@ -1,0 +1,1 @@
+"""Who answers: worlds whose truth is known, so that regret is exact."""

@@ -1,0 +1,193 @@
+"""Laws that every model keeps, whatever it stores."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import semibandit as sb
+from semibandit.models.model import Look, Sparse, dense
+from semibandit.models.shared import SharedState
+
+D, K = 6, 5
+MODELS = [
+    pytest.param(sb.Full(), id="full"),
+    pytest.param(sb.Diagonal(), id="diagonal"),
+    pytest.param(sb.Dual(sb.linear), id="linear"),
+    pytest.param(sb.Dual(sb.rbf(0.7)), id="rbf"),
+    pytest.param(sb.Dual(sb.polynomial(3, 0.5)), id="polynomial"),
+    pytest.param(sb.Dual(lambda X, Y: (1 + X @ Y.T) ** 2 / 4), id="yours"),
+]
+NONE = np.empty(0, dtype=np.intp)
+
+
+def unit(random, n=1):
+    x = random.standard_normal((n, D))
+    x /= np.linalg.norm(x, axis=1)[:, None]
+    return x if n > 1 else x[0]
+
+
+def busy(model, seed=0, rounds=30):
+    """A state after some rounds of moves and steps on random labels."""
+    random, state = np.random.default_rng(seed), model.start(K, D)
+    for _ in range(rounds):
+        look = state.look(unit(random))
+        moved = random.choice(K, size=2, replace=False)
+        shown = random.choice(K, size=3, replace=False)
+        change = 0.1 * random.standard_normal(2)
+        state.step(look, moved, change, shown, 0.5 * random.standard_normal(3))
+    return state, random
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_move_changes_the_margin_at_x_by_what_was_asked(model):
+    state, random = busy(model)
+    x = unit(random)
+    before = state.look(x)
+    moved, change = np.array([0, 3]), np.array([0.4, -0.7])
+    state.step(before, moved, change, NONE, np.empty(0))
+    after = state.look(x)
+    expected = before.margin.copy()
+    expected[moved] += change
+    np.testing.assert_allclose(after.margin, expected, atol=1e-10)
+    np.testing.assert_allclose(after.norm2, before.norm2, atol=1e-12)  # A is as it was
+
+
+@pytest.mark.parametrize("model", [m for m in MODELS if m.id != "diagonal"])
+def test_an_update_lowers_the_norm_at_x_as_sherman_and_morrison_say(model):
+    state, random = busy(model)
+    x = unit(random)
+    before = state.look(x)
+    shown, steps = np.array([1, 4]), np.array([0.9, -0.3])
+    state.step(before, NONE, np.empty(0), shown, steps)
+    after, n = state.look(x), before.norm2[shown]
+    np.testing.assert_allclose(after.norm2[shown], n / (1 + n), rtol=1e-9)
+    np.testing.assert_allclose(
+        after.margin[shown], before.margin[shown] + steps * n / (1 + n), atol=1e-10
+    )
+    others = [0, 2, 3]
+    np.testing.assert_array_equal(after.norm2[others], before.norm2[others])
+    np.testing.assert_array_equal(after.margin[others], before.margin[others])
+
+
+def test_the_diagonal_is_remark_2():
+    state, random = sb.Diagonal().start(2, D), np.random.default_rng(0)
+    A, w = np.ones((2, D)), np.zeros((2, D))
+    for _ in range(50):
+        x, i, step = unit(random), int(random.integers(2)), float(random.standard_normal())
+        look = state.look(x)
+        np.testing.assert_allclose(look.norm2, (x**2 / A).sum(axis=1), rtol=1e-12)
+        np.testing.assert_allclose(look.margin, w @ x, atol=1e-12)
+        state.step(look, NONE, np.empty(0), np.array([i]), np.array([step]))
+        A[i] += x**2
+        w[i] += step * x / A[i]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_norms_are_positive_and_never_grow(model):
+    state, random = busy(model, rounds=1)
+    probes = unit(random, 20)
+    before = np.array([state.look(x).norm2 for x in probes])
+    for _ in range(60):
+        x = unit(random)
+        state.step(state.look(x), NONE, np.empty(0), np.array([2]), np.array([0.1]))
+        after = np.array([state.look(x).norm2 for x in probes])
+        assert np.all(after > 0)
+        assert np.all(after <= before + 1e-12)
+        before = after
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_adding_and_forgetting_touch_no_other_label(model):
+    state, random = busy(model)
+    x = unit(random)
+    before = state.look(x)
+    state.add(2)
+    state.forget(np.array([1]))
+    after, fresh = state.look(x), model.start(1, D).look(x)
+    keep = [0, 2, 3, 4]
+    np.testing.assert_array_equal(after.margin[keep], before.margin[keep])
+    np.testing.assert_array_equal(after.norm2[keep], before.norm2[keep])
+    for new in (1, 5, 6):
+        assert after.margin[new] == 0
+        assert after.norm2[new] == pytest.approx(fresh.norm2[0])
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_restored_state_is_the_same_to_the_bit(model):
+    state, random = busy(model)
+    other = model.start(K, D)
+    other.restore({name: array.copy() for name, array in state.arrays().items()})
+    for _ in range(20):
+        x = unit(random)
+        one, two = state.look(x), other.look(x)
+        np.testing.assert_array_equal(one.margin, two.margin)
+        np.testing.assert_array_equal(one.norm2, two.norm2)
+        for s, look in ((state, one), (other, two)):
+            s.step(look, np.array([0]), np.array([0.1]), np.array([1, 2]), np.array([0.2, -0.3]))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_damaged_snapshot_is_refused_and_changes_nothing(model):
+    state, random = busy(model)
+    x = unit(random)
+    before = state.look(x)
+    good = state.arrays()
+    for name in good:
+        with pytest.raises(ValueError, match=name):
+            state.restore({k: v for k, v in good.items() if k != name})
+        if good[name].size:
+            with pytest.raises(ValueError, match=r"the array"):
+                state.restore({**good, name: good[name][..., :-1]})
+    np.testing.assert_array_equal(state.look(x).margin, before.margin)
+
+
+def test_shared_is_full_where_every_label_is_updated():
+    random = np.random.default_rng(2)
+    shared, full = SharedState.start(K, D), sb.Full().start(K, D)
+    everything = np.arange(K)
+    for _ in range(100):
+        x, steps = unit(random), random.standard_normal(K)
+        moved, change = random.choice(K, size=2, replace=False), random.standard_normal(2)
+        for state in (shared, full):
+            state.step(state.look(x), moved, change, everything, steps)
+        one, two = shared.look(x), full.look(x)
+        np.testing.assert_allclose(one.margin, two.margin, atol=1e-10)
+        np.testing.assert_allclose(one.norm2, two.norm2, atol=1e-12)
+
+
+def test_sparse_contexts_give_the_diagonal_models_dense_results():
+    random = np.random.default_rng(1)
+    one, two = sb.Diagonal().start(K, 50), sb.Diagonal().start(K, 50)
+    for _ in range(80):
+        row = sparse.random_array((1, 50), density=0.1, rng=random, format="csr")
+        if not row.nnz:
+            continue
+        x = Sparse(row.indices.astype(np.intp), row.data, 50)
+        looks = one.look(x), two.look(dense(x))
+        np.testing.assert_allclose(looks[0].margin, looks[1].margin, atol=1e-12)
+        np.testing.assert_allclose(looks[0].norm2, looks[1].norm2, atol=1e-12)
+        shown, steps = random.choice(K, size=2, replace=False), random.standard_normal(2)
+        for state, look in zip((one, two), looks, strict=True):
+            state.step(look, np.array([0]), np.array([0.3]), shown, steps)
+
+
+@pytest.mark.parametrize("kind", ["even", "few directions", "almost one direction"])
+def test_a_million_updates_keep_the_inverse(kind):
+    """max |A·A⁻¹ - I| <= 1e-8 at d = 64 by plain rank-one updates: no refresh is needed."""
+    d, n, random = 64, 1_000_000 if kind == "even" else 100_000, np.random.default_rng(3)
+    state, label, step = sb.Full().start(1, d), np.array([0]), np.zeros(1)
+    A, basis = np.eye(d), random.standard_normal((3, d))
+    for _ in range(n // 10_000):
+        X = random.standard_normal((10_000, d))
+        if kind == "few directions":
+            X = random.standard_normal((10_000, 3)) @ basis + 1e-3 * X
+        elif kind == "almost one direction":
+            X = basis[0] + 1e-6 * X
+        X /= np.linalg.norm(X, axis=1)[:, None]
+        A += X.T @ X
+        for x in X:
+            state.step(Look(x, step, step), NONE, np.empty(0), label, step)
+    A_inv = state.A_inv[0]
+    assert np.max(np.abs(A @ A_inv - np.eye(d))) <= 1e-8
+    np.testing.assert_array_equal(A_inv, A_inv.T)
+    assert np.linalg.eigvalsh(A_inv).min() > 0

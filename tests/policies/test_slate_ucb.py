@@ -1,0 +1,208 @@
+"""SlateUCB is Figure 2: every model gives the reference's slates, round after round."""
+
+import math
+
+import numpy as np
+import pytest
+
+import semibandit as sb
+from reference import Figure2
+
+D, K, ROUNDS = 5, 8, 1200
+
+
+def square_g(m):
+    return 1 - m
+
+
+def logistic_g(m):
+    return 1 / (math.exp(m) + 1)
+
+
+def stairs(i, s):
+    """Costs with equal steps and an end at 0, unlike both shipped ones."""
+    return max(0.0, 1.0 - 0.3 * (i // 2))
+
+
+SURROGATES = {
+    "square": (sb.Square(), square_g, 1.0, 4.0, 2.0),
+    "logistic": (
+        sb.Logistic(R=1.2),
+        logistic_g,
+        1 / (2 * (1 + math.cosh(1.2))),
+        logistic_g(-1.2) ** 2,
+        math.log(1 + math.exp(1.2)),
+    ),
+}
+COSTS = {
+    "decreasing": (sb.decreasing, lambda i, s: (s - i + 1) / s),
+    "constant": (sb.constant, lambda i, s: 1.0),
+    "stairs": (stairs, stairs),
+}
+
+
+def theory(norm2, t, *, U2, c1, c2, worst, delta):
+    """ε by hand; U2 is U², or None for Remark 1."""
+    grown = D * c1 / c2**2 * math.log(1 + (t - 1) / D)
+    noise = 12 / c2 * (c1 / c2 + 3 * worst) * math.log(K * (t + 4) / delta)
+    return math.sqrt(norm2 * ((grown if U2 is None else U2) + grown + noise))
+
+
+def widths(c1, c2, worst):
+    constants = {"c1": c1, "c2": c2, "worst": worst}
+    return {
+        "scaled": (sb.Scaled(0.4), lambda n, t: 0.4 * math.sqrt(n)),
+        "greedy": (sb.Scaled(0.0), lambda n, t: 0.0),
+        "known": (
+            sb.KnownNorm(U=1.5, delta=0.1),
+            lambda n, t: theory(n, t, U2=2.25, delta=0.1, **constants),
+        ),
+        "unknown": (
+            sb.UnknownNorm(delta=0.2),
+            lambda n, t: theory(n, t, U2=None, delta=0.2, **constants),
+        ),
+    }
+
+
+def game(seed, rounds=ROUNDS):
+    """Contexts, answers, slots and candidates; labels that make margins leave D now and then."""
+    random = np.random.default_rng(seed)
+    truth = random.standard_normal((K, D)) * 2
+    for _ in range(rounds):
+        x = random.standard_normal(D)
+        x /= np.linalg.norm(x)
+        relevant = set(np.flatnonzero(truth @ x + 0.2 * random.standard_normal(K) > 0).tolist())
+        slots = [None, 0, 1, 2, 3, 5, K + 4][random.integers(7)]
+        some = sorted(random.choice(K, size=random.integers(1, K + 1), replace=False).tolist())
+        yield x, relevant, slots, None if random.random() < 0.5 else some
+
+
+MODELS = {"full": sb.Full(), "dual": sb.Dual(sb.linear), "diagonal": sb.Diagonal()}
+
+
+def pair(model, surrogate, cost, width, a, seed):
+    loss, g, c2, c1, worst = SURROGATES[surrogate]
+    ours, plain = widths(c1, c2, worst)[width]
+    cost_ours, cost_plain = COSTS[cost]
+    bandit = sb.SlateUCB(
+        D, K, model=MODELS[model], loss=loss, cost=cost_ours, width=ours, a=a, seed=seed
+    )
+    slow = Figure2(
+        D, K, R=loss.R, g=g, c2=c2, cost=cost_plain, a=a, width=plain,
+        tie=np.random.default_rng([seed, 0]).random(K), diagonal=model == "diagonal",
+    )  # fmt: skip
+    return bandit, slow
+
+
+CASES = [
+    ("square", "decreasing", "scaled", 0.5),
+    ("square", "constant", "greedy", 0.5),
+    ("square", "stairs", "known", 0.3),
+    ("square", "decreasing", "unknown", 0.5),
+    ("square", "constant", "scaled", 1.0),
+    ("logistic", "decreasing", "scaled", 0.5),
+    ("logistic", "constant", "unknown", 0.7),
+    ("logistic", "stairs", "scaled", 0.4),
+    ("logistic", "decreasing", "known", 0.0),
+]
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("surrogate", "cost", "width", "a"), CASES)
+def test_agrees_with_the_reference(model, surrogate, cost, width, a):
+    rounds = 400 if model == "dual" else ROUNDS
+    bandit, slow = pair(model, surrogate, cost, width, a, seed=7)
+    for x, relevant, slots, candidates in game(seed=11, rounds=rounds):
+        slate = bandit.rank(x, slots, candidates=candidates)
+        expected = slow.rank(x, slots, range(K) if candidates is None else candidates)
+        assert slate.labels == expected
+        np.testing.assert_allclose(slate.margin, [slow.margin[i] for i in expected], atol=1e-8)
+        np.testing.assert_allclose(slate.width, [slow.eps[i] for i in expected], atol=1e-8)
+        np.testing.assert_allclose(
+            bandit.scores(x).margin, [slow.margin[i] for i in range(K)], atol=1e-8
+        )
+        clicked = [i for i in slate.labels if i in relevant]
+        bandit.learn(slate, clicked)
+        slow.learn(x, expected, relevant)
+    if width in ("scaled", "greedy") and surrogate == "square" and a < 1:
+        assert slow.projected > 0.02 * rounds  # projections that persist really occurred
+    assert bandit.t == slow.t == rounds + 1
+
+
+def test_dual_with_the_linear_kernel_is_full():
+    full = sb.SlateUCB(D, K, width=sb.Scaled(0.3), seed=1)
+    dual = sb.SlateUCB(D, K, width=sb.Scaled(0.3), seed=1, model=sb.Dual(sb.linear))
+    for x, relevant, slots, candidates in game(seed=5, rounds=500):
+        ours, theirs = (b.rank(x, slots, candidates=candidates) for b in (full, dual))
+        assert ours.labels == theirs.labels
+        np.testing.assert_allclose(ours.margin, theirs.margin, atol=1e-8)
+        np.testing.assert_allclose(ours.width, theirs.width, atol=1e-8)
+        full.learn(ours, [i for i in ours.labels if i in relevant])
+        dual.learn(theirs, [i for i in theirs.labels if i in relevant])
+
+
+def test_permuting_labels_permutes_slates():
+    perm = np.random.default_rng(3).permutation(K)
+    one, two = (sb.SlateUCB(D, K, width=sb.Scaled(0.5), seed=2) for _ in range(2))
+    two._tie = one._tie[perm]  # label j of `two` is label perm[j] of `one`
+    for x, relevant, slots, _ in game(seed=9, rounds=300):
+        a, b = one.rank(x, slots), two.rank(x, slots)
+        assert a.labels == [perm[j] for j in b.labels]
+        one.learn(a, [i for i in a.labels if i in relevant])
+        two.learn(b, [j for j in b.labels if perm[j] in relevant])
+
+
+def test_norms_never_grow_and_unshown_labels_are_not_updated():
+    bandit = sb.SlateUCB(D, K, width=sb.Scaled(0.5), seed=2)
+    probes = np.random.default_rng(1).standard_normal((20, D))
+    before = np.array([bandit._state.look(x).norm2 for x in probes])
+    for x, relevant, slots, _ in game(seed=13, rounds=200):
+        slate = bandit.rank(x, slots)
+        old = bandit._state.A_inv.copy()
+        bandit.learn(slate, [i for i in slate.labels if i in relevant])
+        hidden = [i for i in range(K) if i not in slate.labels]
+        np.testing.assert_array_equal(bandit._state.A_inv[hidden], old[hidden])
+        after = np.array([bandit._state.look(x).norm2 for x in probes])
+        assert np.all(after <= before + 1e-12)
+        before = after
+
+
+def test_examined_labels_alone_are_learned():
+    seen, cut = (sb.SlateUCB(D, K, seed=4) for _ in range(2))
+    x = np.ones(D)
+    slate = seen.rank(x, 4)
+    seen.learn(slate, clicked=[slate.labels[1]], examined=slate.labels[:2])
+    first_two = cut.rank(x, 2)
+    assert first_two.labels == slate.labels[:2]
+    cut.learn(first_two, clicked=[slate.labels[1]])
+    np.testing.assert_array_equal(seen._state.w, cut._state.w)
+    np.testing.assert_array_equal(seen._state.A_inv, cut._state.A_inv)
+
+
+def test_feedback_may_come_late_and_out_of_order():
+    """Late feedback is learned with the state it finds: as a reference that projects only then."""
+    bandit = sb.SlateUCB(D, K, width=sb.Scaled(0.5), seed=2)
+    waiting = []
+    for n, (x, relevant, slots, _) in enumerate(game(seed=17, rounds=120)):
+        slate = bandit.rank(x, slots)
+        waiting.append((slate, [i for i in slate.labels if i in relevant]))
+        if n % 7 == 6:
+            for late, clicked in reversed(waiting):
+                A = np.linalg.inv(bandit._state.A_inv)
+                bandit.learn(late, clicked)
+                for i in late.labels:
+                    A[i] += np.outer(late.x, late.x)
+                np.testing.assert_allclose(A @ bandit._state.A_inv, [np.eye(D)] * K, atol=1e-9)
+            waiting.clear()
+    assert bandit.t == 1 + 119
+
+
+def test_learning_twice_counts_twice():
+    once, twice = (sb.SlateUCB(D, K, seed=4) for _ in range(2))
+    x = np.ones(D)
+    slate = twice.rank(x, 2)
+    twice.learn(slate, [slate.labels[0]])
+    twice.learn(slate, [slate.labels[0]])
+    once.learn(once.rank(x, 2), [slate.labels[0]])
+    assert twice.t == 3
+    assert twice.scores(x).margin.max() > once.scores(x).margin.max()

@@ -1,0 +1,39 @@
+"""What `import semibandit` gives, and what it costs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import semibandit as sb
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_public_names_are_pinned():
+    assert sb.__all__ == sorted(sb.__all__, key=lambda n: (not n.isupper(), n.islower(), n))
+    for name in sb.__all__:
+        assert getattr(sb, name).__doc__ or name in ("linear",)
+
+
+def test_import_is_light():
+    heavy = "('scipy', 'matplotlib', 'rich', 'typer', 'numba', 'pandas', 'torch')"
+    code = f"import sys, semibandit; print([m for m in {heavy} if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout == "[]\n", run.stderr
+
+
+def test_every_public_name_is_documented():
+    text = "".join((ROOT / name).read_text() for name in ("README.md", "docs/symbols.md"))
+    missing = [name for name in sb.__all__ if name not in text]
+    assert not missing
+
+
+def test_every_file_of_the_package_is_in_the_design():
+    design = (ROOT / "docs/design.md").read_text()
+    files = [path.name for path in (ROOT / "src/semibandit").rglob("*.py")]
+    missing = [f for f in files if f not in design and not f.startswith("__")]
+    assert not missing
+
+
+def test_the_changelog_knows_this_version():
+    assert f"## {sb.__version__}" in (ROOT / "CHANGELOG.md").read_text()

@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+
+import semibandit as sb
+from semibandit.theory.cost import Costs
+
+
+def test_shipped_costs():
+    np.testing.assert_allclose(Costs(sb.decreasing).row(4), [1, 0.75, 0.5, 0.25])
+    np.testing.assert_allclose(Costs(sb.constant).row(3), [1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    "cost",
+    [
+        sb.decreasing,
+        sb.constant,
+        lambda i, s: 1 / i,
+        lambda i, s: 1.0 if i < 3 else 0.25,  # takes one number at a time
+        [[1.0], [1.0, 0.0], [0.5, 0.5, 0.1], [0.9, 0.3, 0.3, 0.3]],
+        np.tri(4),
+    ],
+)
+def test_sums_are_those_of_the_rows(cost):
+    costs = Costs(cost)
+    miss = np.random.default_rng(0).random(4)
+    slow = [sum(float(costs.row(s)[j]) * miss[j] for j in range(s)) for s in (1, 2, 3, 4)]
+    np.testing.assert_allclose(costs.sums(miss), slow, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("cost", "message"),
+    [
+        (lambda i, s: i / s, r"cost c\(2,2\) = 1 is more than c\(1,2\) = 0\.5"),
+        (lambda i, s: 1.5, r"cost c\(1,1\) = 1\.5, but costs must lie in \[0, 1\]"),
+        (lambda i, s: 1.0 - i, r"cost c\(2,2\) = -1, but costs must lie in \[0, 1\]"),
+        (lambda i, s: float("nan"), r"cost c\(1,1\) = nan"),
+        ([[1.0], [0.2, 0.4]], r"cost c\(2,2\) = 0\.4 is more than c\(1,2\) = 0\.2"),
+        ([[1.0], [0.2]], r"row 1 of the cost table needs 2 costs, got \[0\.2\]"),
+        ([], "the cost table is empty"),
+        (3, "cost must be a function c\\(i, s\\) or a table"),
+        ("decreasing", "cost must be a function|row"),
+    ],
+)
+def test_bad_costs_are_refused_at_the_door(cost, message):
+    with pytest.raises(ValueError, match=message):
+        sb.SlateUCB(2, 3, cost=cost)
+
+
+def test_a_cost_that_turns_bad_later_is_refused_when_it_is_used():
+    costs = Costs(lambda i, s: 1.0 if s < 100 else i / s)
+    with pytest.raises(ValueError, match=r"c\(2,100\) = 0\.02 is more than c\(1,100\) = 0\.01"):
+        costs.row(100)
+
+
+def test_a_table_limits_the_slate_to_its_rows():
+    bandit = sb.SlateUCB(2, 9, cost=[[1.0], [1.0, 0.5]], a=1.0)
+    assert len(bandit.rank([1, 0])) == 2
+    with pytest.raises(ValueError, match="covers slates of up to 2 labels, not 3"):
+        sb.loss_ac({1}, (1, 2, 3), cost=[[1.0], [1.0, 0.5]])
+
+
+@pytest.mark.parametrize("a", [-0.1, 1.1, float("nan"), "0.5", None, True])
+def test_a_outside_0_1_is_refused(a):
+    with pytest.raises(ValueError, match=r"must lie in \[0, 1\]"):
+        sb.SlateUCB(2, 3, a=a)

@@ -1,0 +1,115 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import semibandit as sb
+
+BOTH = [sb.Square(), sb.Logistic(0.5), sb.Logistic(2.0), sb.Logistic(6.0)]
+
+
+@pytest.mark.parametrize("loss", BOTH, ids=repr)
+def test_conditions_of_theorem_1_hold_on_a_grid(loss):
+    grid = np.linspace(-loss.R, loss.R, 20001)
+    dL, ddL = -loss.slope(grid), loss.curvature(grid)
+    dL_, ddL_ = -loss.slope(-grid), loss.curvature(-grid)
+    i = (dL * ddL_ + ddL * dL_) / (dL + dL_) ** 2
+    assert np.all(i >= -loss.c_L - 1e-12)
+    assert np.all(dL**2 <= loss.c_L1 + 1e-12)
+    assert np.all(ddL >= loss.c_L2 - 1e-12)
+    # and the constants are tight: no smaller c_L, c'_L, no larger c''_L would do
+    assert np.min(i) == pytest.approx(-loss.c_L, rel=1e-6)
+    assert np.max(dL**2) == pytest.approx(loss.c_L1, rel=1e-9)
+    assert np.min(ddL) == pytest.approx(loss.c_L2, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", BOTH, ids=repr)
+def test_slope_and_curvature_are_derivatives(loss):
+    grid, h = np.linspace(-loss.R, loss.R, 101), 1e-5
+    np.testing.assert_allclose(
+        (loss.value(grid - h) - loss.value(grid + h)) / (2 * h), loss.slope(grid), atol=1e-8
+    )
+    np.testing.assert_allclose(
+        (loss.slope(grid - h) - loss.slope(grid + h)) / (2 * h), loss.curvature(grid), atol=1e-8
+    )
+    p = loss.slope(-grid) / (loss.slope(grid) + loss.slope(-grid))
+    np.testing.assert_allclose(loss.prob(grid), p, atol=1e-15)
+    assert np.all(np.diff(p) > 0)
+
+
+def test_the_papers_constants():
+    square, logistic = sb.Square(), sb.Logistic(3.0)
+    assert (square.c_L, square.c_L1, square.c_L2, square.worst) == (0.5, 4.0, 1.0, 2.0)
+    assert logistic.c_L == 0.25
+    assert logistic.c_L1 <= 1
+    assert logistic.c_L2 == 1 / (2 * (1 + math.cosh(3.0)))
+    assert square.prob(0.3) == (1 + 0.3) / 2
+    assert logistic.prob(0.3) == pytest.approx(math.exp(0.3) / (math.exp(0.3) + 1))
+
+
+@given(st.floats(0.1, 4.0))
+def test_your_own_logistic_gets_our_logistics_constants(R):
+    ours = sb.Logistic(R)
+    for yours in (
+        sb.Surrogate(L=lambda m: np.log1p(np.exp(-m)), R=R),
+        sb.Surrogate(g=lambda m: 1 / (1 + np.exp(m)), R=R),
+        sb.Surrogate(L=lambda m: math.log1p(math.exp(-m)), R=R),  # one number at a time
+    ):
+        assert yours.c_L == pytest.approx(ours.c_L, rel=1e-5)
+        assert yours.c_L1 == pytest.approx(ours.c_L1, rel=1e-6)
+        assert yours.c_L2 == pytest.approx(ours.c_L2, rel=1e-5)
+        grid = np.linspace(-R, R, 50)
+        np.testing.assert_allclose(yours.slope(grid), ours.slope(grid), atol=1e-8)
+        np.testing.assert_allclose(yours.prob(grid), ours.prob(grid), atol=1e-8)
+
+
+def test_a_loss_from_its_slope_ends_at_zero():
+    yours = sb.Surrogate(g=lambda m: 1 - m, R=1.0)
+    grid = np.linspace(-1, 1, 50)
+    np.testing.assert_allclose(yours.value(grid), sb.Square().value(grid), atol=1e-12)
+
+
+def test_constants_you_give_are_used_or_refused():
+    assert sb.Surrogate(L=lambda m: np.exp(-m), R=1.0, c_L1=9.0).c_L1 == 9.0
+    with pytest.raises(ValueError, match=r"c'_L = 1 breaks condition ii .* L'² on D is 7\.38906"):
+        sb.Surrogate(L=lambda m: np.exp(-m), R=1.0, c_L1=1.0)
+    with pytest.raises(
+        ValueError, match=r"c''_L = 1 breaks condition iii .* L'' on D is 0\.367879"
+    ):
+        sb.Surrogate(L=lambda m: np.exp(-m), R=1.0, c_L2=1.0)
+    with pytest.raises(ValueError, match=r"c_L = 0\.1 breaks condition i .* p' on D is 0\.5"):
+        sb.Surrogate(L=lambda m: np.exp(-m), R=1.0, c_L=0.1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"L": lambda m: (1 - m) ** 2 / 2, "R": 2.0}, r"L'\(2\) = 1, but L must be nonincreasing"),
+        ({"L": lambda m: 1 - m, "R": 1.0}, r"L''\(.*\) = 0, but condition iii"),
+        ({"L": lambda m: -np.exp(m) - 5, "R": 1.0}, r"L\(.*\) = -7.7.*must not be negative"),
+        ({"L": lambda m: np.maximum(0, 1 - 2 * m), "R": 1.0}, r"L is not smooth near 0\.5"),
+        ({"L": lambda m: -np.log(m), "R": 1.0}, r"L\(-1\) is not a finite number"),
+        (
+            {"g": lambda m: 2 - m, "L": lambda m: np.exp(-m), "R": 1.0},
+            r"g\(.*\) = .*, but the deriv",
+        ),
+        ({"R": 1.0}, "needs L, or its negative derivative g"),
+        (
+            {"L": lambda m: np.exp(-m), "R": 0.0},
+            r"R = 0\.0, but D = \[-R, R\] needs a finite R > 0",
+        ),
+        ({"L": lambda m: np.exp(-m), "R": math.inf}, "needs a finite R > 0"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value|divide by zero:RuntimeWarning")
+def test_a_loss_that_breaks_the_conditions_is_refused_with_the_point(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        sb.Surrogate(**arguments)
+
+
+@pytest.mark.parametrize("R", [0, -1.0, math.nan, math.inf, "2", True, 31.0])
+def test_logistic_refuses_a_radius_it_cannot_use(R):
+    with pytest.raises(ValueError, match="R"):
+        sb.Logistic(R)
