@@ -12,8 +12,11 @@ export OPENBLAS_NUM_THREADS ?= 1
 run: $(VENV)/ready
 	$(BIN)/semibandit demo
 
+# numba knows a kernel by its own file alone: one that calls a changed one must be compiled anew
 test: lint
+	find src -name '*.nb[ic]' -delete
 	$(BIN)/pytest -n auto
+
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .

@@ -11,7 +11,7 @@ from rich.table import Table
 
 import semibandit
 from semibandit.experiments import demo as demos
-from semibandit.experiments.progress import bar
+from semibandit.experiments.progress import progress_of
 
 app = typer.Typer(
     name="semibandit",
@@ -64,8 +64,9 @@ def demo(
     settings = demos.DemoSettings(features, labels, density, slots, alpha, rounds, seeds, seed)
     console = Console()
     try:
+        out.mkdir(parents=True, exist_ok=True)  # before the work, not after it
         names = demos.players(settings, demos.world(settings, seed))
-        with bar(len(names) * seeds * rounds, "rounds") as advance:
+        with progress_of(len(names) * seeds * rounds, "rounds") as advance:
             plays = demos.run(settings, advance)
         written = demos.write(settings, plays, out)
     except (ValueError, OSError) as why:
@@ -87,7 +88,7 @@ def _table(settings: demos.DemoSettings, rows: list[demos.Row]) -> Table:
         caption="OBR is told every relevant label, Bayes knows the truth. growth is "
         "regret(T)/regret(T/2): about 2 has stopped learning, 1.41 or less keeps learning.",
     )
-    table.add_column("learner")
+    table.add_column("learner", no_wrap=True)
     for name in ("average loss", "precision", "slate size", "regret", "growth"):
         table.add_column(name, justify="right")
     for row in rows:

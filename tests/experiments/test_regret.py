@@ -10,27 +10,44 @@ from semibandit.experiments.bayes import Bayes
 D, K = 5, 6
 
 
+def covered(loss, share, seed, rounds=2500):
+    """Play Figure 2 in a world of 2 features: whether all is covered, and the least width."""
+    world = sb.Synthetic(2, 2, loss=loss, seed=seed)
+    honest = sb.KnownNorm(world.U, delta=0.05)
+
+    def width(norm2, **round_):
+        return share * honest(norm2, **round_)
+
+    bandit = sb.SlateUCB(2, 2, loss=loss, width=width if share < 1 else honest, a=1.0, seed=seed)
+    fine, least = True, np.inf
+    for t in range(rounds):
+        x = world.context(t)
+        slate, relevant = bandit.rank(x), world.relevant(t, x)
+        off = np.abs(world.margin(x)[slate.labels] - slate.margin)
+        fine &= bool(np.all(off <= slate.width + 1e-12))
+        least = min(least, slate.width.min())
+        bandit.learn(slate, [i for i in slate.labels if i in relevant])
+    return fine, least
+
+
 @pytest.mark.parametrize("loss", [sb.Square(), sb.Logistic(R=1.0)], ids=repr)
 def test_known_norm_covers_every_label_and_round_in_95_percent_of_seeds(loss):
-    covered = []
-    for seed in range(40):
-        world = sb.Synthetic(D, K, loss=loss, seed=seed)
-        width = sb.KnownNorm(world.U, delta=0.05)
-        bandit = sb.SlateUCB(D, K, loss=loss, width=width, seed=seed)
-        covered.append(bool(np.all(sb.play(bandit, world, 120, 3, coverage=True).covered)))
-    assert np.mean(covered) >= 0.95
+    """In few dimensions, for long enough that the width comes below its cap of 2R."""
+    runs = [covered(loss, 1.0, seed) for seed in range(10)]
+    assert np.mean([fine for fine, _ in runs]) >= 0.95
+    assert np.mean([least for _, least in runs]) < 0.99 * 2 * loss.R
 
 
-def test_coverage_can_fail():
-    """The check above is worth something: with a tenth of an honest width it fails."""
-    world = sb.Synthetic(D, K, seed=1)
-    bandit = sb.SlateUCB(D, K, width=sb.Scaled(0.05))
-    assert not np.all(sb.play(bandit, world, 120, 3, coverage=True).covered)
+@pytest.mark.parametrize("loss", [sb.Square(), sb.Logistic(R=1.0)], ids=repr)
+def test_coverage_can_fail(loss):
+    """The check above is worth something: a fiftieth of the width covers less than 95%."""
+    assert np.mean([covered(loss, 0.02, seed, rounds=300)[0] for seed in range(10)]) < 0.95
 
 
 @pytest.mark.parametrize("world_of", [sb.Synthetic, sb.Adversarial])
 @pytest.mark.parametrize("loss", [sb.Square(), sb.Logistic(R=1.0)], ids=repr)
 def test_regret_is_under_the_bounds_of_all_three_theorems(world_of, loss):
+    """It is far under them: at such T the bounds allow more than there is to lose."""
     T, S = 250, 3
     for seed in range(3):
         world = world_of(D, K, loss=loss, seed=seed)
@@ -67,7 +84,7 @@ def test_regret_grows_sublinearly_and_beats_greedy_and_random(world_of):
         growth[type(learner)] = [mean[T // 2 - 1] / mean[T // 4 - 1], mean[-1] / mean[T // 2 - 1]]
     ours = growth[sb.SlateUCB]
     assert ours[1] <= GROWTH
-    assert ours[1] < ours[0]  # and still falling
+    assert ours[1] < ours[0] or ours[0] <= GROWTH  # falling, or there already
     assert growth[sb.Random][1] > 1.9
     assert final[sb.SlateUCB] < 0.7 * final[sb.Greedy]
     assert final[sb.SlateUCB] < 0.3 * final[sb.Random]

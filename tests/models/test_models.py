@@ -171,23 +171,21 @@ def test_sparse_contexts_give_the_diagonal_models_dense_results():
             state.step(look, np.array([0]), np.array([0.3]), shown, steps)
 
 
-@pytest.mark.parametrize("kind", ["even", "few directions", "almost one direction"])
+@pytest.mark.parametrize("kind", ["even", "constant"])
 def test_a_million_updates_keep_the_inverse(kind):
-    """max |A·A⁻¹ - I| <= 1e-8 at d = 64 by plain rank-one updates: no refresh is needed."""
-    d, n, random = 64, 1_000_000 if kind == "even" else 100_000, np.random.default_rng(3)
+    """max |A·A⁻¹ - I| <= 1e-8 at d = 64; one and the same context needs the compensated sum."""
+    d, n, random = 64, 1_000_000, np.random.default_rng(3)
     state, label, step = sb.Full().start(1, d), np.array([0]), np.zeros(1)
-    A, basis = np.eye(d), random.standard_normal((3, d))
+    A, basis = np.eye(d), random.standard_normal(d)
     for _ in range(n // 10_000):
         X = random.standard_normal((10_000, d))
-        if kind == "few directions":
-            X = random.standard_normal((10_000, 3)) @ basis + 1e-3 * X
-        elif kind == "almost one direction":
-            X = basis[0] + 1e-6 * X
+        if kind == "constant":
+            X = np.tile(basis, (10_000, 1))
         X /= np.linalg.norm(X, axis=1)[:, None]
         A += X.T @ X
         for x in X:
             state.step(Look(x, step, step), NONE, np.empty(0), label, step)
-    A_inv = state.A_inv[0]
+    A_inv = state.inverse(0)
     assert np.max(np.abs(A @ A_inv - np.eye(d))) <= 1e-8
     np.testing.assert_array_equal(A_inv, A_inv.T)
     assert np.linalg.eigvalsh(A_inv).min() > 0

@@ -152,7 +152,7 @@ def rewritten(path, change):
     [
         (lambda h, a: h.update(version=99), "format 99, written by a newer semibandit"),
         (lambda h, a: h.update(version="x"), "header has no version"),
-        (lambda h, a: h.update(learner="Oracle"), "damaged"),
+        (lambda h, a: h.update(learner="Oracle"), "holds a Oracle; import that class first"),
         (lambda h, a: h.pop("t"), "damaged"),
         (lambda h, a: h["settings"]["width"].update({"is": "Wide"}), "unknown kind, 'Wide'"),
         (lambda h, a: a.pop("model.w"), "'w' is missing"),
@@ -209,6 +209,8 @@ def test_a_kill_in_the_middle_of_save_leaves_the_old_file(saved, moment):
         assert run.returncode == -signal.SIGKILL, run.stderr
         assert saved.read_bytes() == old
         assert sb.load(saved).t == 11
+        sb.load(saved).save(saved)  # and the next save clears up
+    assert os.listdir(saved.parent) == [saved.name]
 
 
 def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(saved, monkeypatch):
@@ -222,6 +224,28 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(saved, monkeypat
         sb.load(saved).save(saved)
     assert saved.read_bytes() == old
     assert os.listdir(saved.parent) == [saved.name]
+
+
+def test_a_link_stays_a_link_and_a_missing_folder_is_named(saved, tmp_path):
+    link = tmp_path / "link.npz"
+    link.symlink_to(saved)
+    bandit = sb.load(link)
+    bandit.learn(bandit.rank(np.ones(D), 2), [])
+    bandit.save(link)
+    assert link.is_symlink()
+    assert sb.load(saved).t == 12
+    with pytest.raises(
+        FileNotFoundError, match=r"cannot save .*nowhere/m\.npz: there is no folder"
+    ):
+        bandit.save(tmp_path / "nowhere" / "m.npz")
+
+
+def test_numpy_numbers_in_settings_are_saved(tmp_path):
+    bandit = sb.SlateUCB(
+        D, K, width=sb.Scaled(np.float32(0.5)), a=np.float64(0.25), seed=np.int64(3)
+    )
+    bandit.save(tmp_path / "m.npz")
+    assert sb.load(tmp_path / "m.npz").width == sb.Scaled(0.5)
 
 
 def test_rights_of_the_file_are_kept(saved):

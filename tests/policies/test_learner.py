@@ -1,5 +1,7 @@
 """The contract: rank is pure, learn is atomic, labels live, bad input changes nothing."""
 
+import copy
+import pickle
 import threading
 
 import numpy as np
@@ -8,6 +10,7 @@ from learners import ALL, D, K, contexts, drive
 from scipy import sparse
 
 import semibandit as sb
+from semibandit.models.model import dense
 
 
 def state_of(learner):
@@ -56,6 +59,60 @@ def test_rank_in_many_threads_gives_what_one_thread_gives(make):
     for thread in threads:
         thread.join()
     assert found == expected
+
+
+def test_neither_rank_nor_learn_starves_the_other():
+    learner, stop, ranks = sb.SlateUCB(D, K), threading.Event(), [0]
+
+    def watch():
+        while not stop.is_set():
+            learner.rank(np.ones(D), 2)
+            ranks[0] += 1
+
+    watchers = [threading.Thread(target=watch) for _ in range(3)]
+    for watcher in watchers:
+        watcher.start()
+    for learned in range(10**9):  # both go on until both have moved
+        slate = learner.rank(np.ones(D), 2)
+        learner.learn(slate, [])
+        if learned > 300 and ranks[0] > 100:
+            break
+    stop.set()
+    for watcher in watchers:
+        watcher.join()
+
+
+def test_a_retired_label_is_never_shown_while_others_rank():
+    learner, stop, wrong = sb.SlateUCB(D, list("abcdef"), a=1.0), threading.Event(), []
+
+    def watch():
+        while not stop.is_set():
+            slate = learner.rank(np.ones(D))
+            if None in slate.labels:
+                wrong.append(slate.labels)
+
+    watchers = [threading.Thread(target=watch) for _ in range(4)]
+    for watcher in watchers:
+        watcher.start()
+    for _ in range(200):
+        learner.retire_labels(["b", "e"])
+        learner.add_labels(["b", "e"])
+    stop.set()
+    for watcher in watchers:
+        watcher.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_a_copy_goes_its_own_way(make):
+    learner, twin = make(), make()
+    drive(learner, 20)
+    drive(twin, 20)
+    other = copy.deepcopy(learner)
+    drive(other, 20, first=50)
+    assert drive(learner, 20, first=20) == drive(twin, 20, first=20)
+    again = pickle.loads(pickle.dumps(learner))
+    assert drive(again, 10, first=40) == drive(learner, 10, first=40)
 
 
 def test_rank_beside_learn_sees_whole_rounds_only():
@@ -115,7 +172,8 @@ def test_bad_contexts_are_refused(make, x, message):
 
 BAD_CALLS = [
     (lambda b: b.rank(np.ones(D), -1), "slots"),
-    (lambda b: b.rank(np.ones(D), 1.0 if not b.one_slot else 1.5), "slots"),
+    (lambda b: b.rank(np.ones(D), 1.0), "slots"),
+    (lambda b: b.rank(np.ones(D), True), "slots"),
     (lambda b: b.rank(np.ones(D), "2"), "slots"),
     (lambda b: b.rank(np.ones(D), candidates=[99]), "candidates names 99"),
     (lambda b: b.rank(np.ones(D), candidates=["x"]), "candidates names 'x'"),
@@ -131,8 +189,13 @@ BAD_CALLS = [
     (lambda b: b.learn(b.rank(np.ones(D)), [0.5]), "clicked has 0.5"),
     (lambda b: b.learn(b.rank(np.ones(D)), [99]), "99"),
     (lambda b: b.learn(sb.SlateUCB(D + 1, K).rank(np.ones(D + 1)), []), "features"),
-    (lambda b: b.learn(sb.SlateUCB(D, 99, a=1.0).rank(np.ones(D)), []), "not a label of this"),
-    (lambda b: b.learn(sb.SlateUCB(D, list("ab")).rank(np.ones(D)), []), "not a label of this"),
+    (
+        lambda b: b.learn(type(b)(D, 99, a=1.0).rank(np.ones(D), candidates=[98]), []),
+        "not a label of",
+    ),
+    (lambda b: b.learn(type(b)(D, list("ab"), a=1.0).rank(np.ones(D)), []), "not a label of this"),
+    (lambda b: b.learn(type(b)(D - 1, K, bias=True).rank(np.ones(D - 1)), []), "another learner"),
+    (lambda b: b.learn(type(b)(D, K, normalize=False).rank(np.ones(D)), []), "another learner"),
     (lambda b: b.add_labels(["x"]), "numbers its labels"),
     (lambda b: b.add_labels(-1), "numbers its labels"),
     (lambda b: b.retire_labels([99]), "labels names 99"),
@@ -180,6 +243,10 @@ def test_clicks_on_what_was_not_shown_are_refused():
         ({"loss": "square"}, "loss must be a Surrogate"),
         ({"model": "full"}, "model must be Full"),
         ({"width": 1.0}, "width must be Scaled"),
+        ({"width": sb.Scaled}, "width must be Scaled"),
+        ({"model": sb.Full}, "model must be Full"),
+        ({"labels": {"a", "b"}}, "labels must have an order"),
+        ({"labels": np.array(5.0)}, "labels must be a list"),
     ],
 )
 def test_bad_settings_are_refused(arguments, message):
@@ -203,6 +270,15 @@ def test_an_unknown_setting_is_refused():
         (lambda: sb.OBR(D, K, model=sb.Full()), "takes no model"),
         (lambda: sb.Confidit(D, K).rank(np.ones(D), 2), "Confidit shows one label"),
         (lambda: sb.Banditron(D, K).rank(np.ones(D), 0), "Banditron shows one label"),
+        (lambda: sb.EpsilonGreedy(D, K, epsilon="0.1"), "epsilon = '0.1'"),
+        (lambda: sb.Banditron(D, K, gamma=None), "gamma = None"),
+        (lambda: sb.Dual(sb.rbf), "such as rbf"),
+        (lambda: sb.rbf("1"), "gamma = 1"),
+        (
+            lambda: sb.Banditron(D, K).learn(sb.SlateUCB(D, K).rank(np.ones(D), 1), []),
+            "no propensity",
+        ),
+        (lambda: sb.SlateUCB(D, K, width=lambda n, **_: 1.0).rank(np.ones(D)), "a finite width"),
         (lambda: sb.OBR(D, K).learn(sb.OBR(D, K).rank(np.ones(D)), [], []), "leave out examined"),
     ],
 )
@@ -290,11 +366,15 @@ def test_contexts_in_many_forms_are_the_same_context():
 
 
 def test_a_slate_keeps_its_own_context():
-    x = np.array([0.6, 0.8, 0.0, 0.0])
-    bandit = sb.SlateUCB(D, K, normalize=False)
-    slate = bandit.rank(x, 2)
-    x[:] = 7.0
-    np.testing.assert_array_equal(slate.x, [0.6, 0.8, 0.0, 0.0])
+    unit = np.array([0.6, 0.8, 0.0, 0.0])
+    for x in (unit.copy(), unit[None, :].copy(), sparse.csr_array(unit[None, :])):
+        for model in (sb.Full(), sb.Diagonal()):
+            slate = sb.SlateUCB(D, K, model=model, normalize=False).rank(x, 2)
+            values = x.data if sparse.issparse(x) else x
+            before = values.copy()
+            values[:] = 7.0
+            np.testing.assert_array_equal(dense(slate.x), unit)
+            values[:] = before
 
 
 def test_bias_appends_a_constant_before_normalising():
@@ -350,10 +430,11 @@ def test_numbers_of_numbered_labels_are_never_given_twice():
 
 
 def test_a_learner_without_labels_shows_nothing_until_it_has_some():
-    bandit = sb.SlateUCB(D, [])
-    assert bandit.rank(np.ones(D)).labels == []
-    bandit.add_labels(["a"])
-    assert bandit.rank(np.ones(D)).labels == ["a"]
+    for width in (sb.Scaled(1.0), sb.KnownNorm(1.0), sb.UnknownNorm()):
+        bandit = sb.SlateUCB(D, [], width=width)
+        assert bandit.rank(np.ones(D)).labels == []
+        bandit.add_labels(["a"])
+        assert bandit.rank(np.ones(D)).labels == ["a"]
 
 
 def test_another_draw_is_another_draw():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from semibandit._arrays import Floats, Ints
 from semibandit.experiments.bayes import Bayes
 from semibandit.experiments.play import Play, play
+from semibandit.experiments.progress import Advance
 from semibandit.policies.greedy import Greedy
 from semibandit.policies.learner import Learner
 from semibandit.policies.obr import OBR
@@ -68,7 +68,7 @@ def players(settings: DemoSettings, place: Synthetic) -> dict[str, Learner]:
     }
 
 
-def run(settings: DemoSettings, advance: Callable[[], None]) -> dict[str, list[Play]]:
+def run(settings: DemoSettings, advance: Advance) -> dict[str, list[Play]]:
     """Every learner on every seed's world; `advance` is called after each round."""
     plays: dict[str, list[Play]] = {}
     for seed in range(settings.seed, settings.seed + settings.seeds):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from semibandit._arrays import Bools, Floats
-from semibandit.experiments.progress import Show, track
+from semibandit.experiments.progress import Show, progress_of
 from semibandit.experiments.trace import Recorder, Trace
 from semibandit.policies.learner import Learner
 from semibandit.theory.losses import Kind
@@ -63,18 +63,27 @@ def play(
     record = Recorder(K, a, cost)
     expected, best = np.empty(rounds), np.empty(rounds)
     covered = np.ones(rounds, dtype=np.bool_) if coverage else None
-    for t in track(range(rounds), rounds, type(learner).__name__, progress):
-        x, limit = world.round(t, learner, limits[t])
-        slate, relevant = learner.rank(x, limit), world.relevant(t, x)
-        shown = np.array(slate.labels, dtype=np.intp)
-        hit = np.isin(shown, relevant)
-        if covered is not None:
-            scores = learner.scores(x)
-            covered[t] = np.all(np.abs(world.margin(x) - scores.margin) <= scores.width + 1e-12)
-        told = relevant if learner.full_information else shown[hit]
-        learner.learn(slate, told.tolist())
-        target = world.best(kind, x, a=a, cost=cost, slots=limit)
-        expected[t] = world.expected(kind, x, shown, a=a, cost=cost, slots=limit)
-        best[t] = world.expected(kind, x, target, a=a, cost=cost, slots=limit)
-        record.add(shown, hit, len(relevant), limit)
+    with progress_of(rounds, type(learner).__name__, progress) as advance:
+        for t in range(rounds):
+            x, limit = world.round(t, learner, limits[t])
+            slate, relevant = learner.rank(x, limit), world.relevant(t, x)
+            shown = np.array(slate.labels, dtype=np.intp)
+            hit = np.isin(shown, relevant)
+            if covered is not None:
+                scores = learner.scores(x)
+                off = np.abs(world.margin(x) - scores.margin)
+                covered[t] = np.all(off <= scores.width + 1e-12)
+            told = relevant if learner.full_information else shown[hit]
+            learner.learn(slate, told.tolist())
+            target = world.best(kind, x, a=a, cost=cost, slots=limit)
+            expected[t] = world.expected(kind, x, shown, a=a, cost=cost, slots=limit)
+            best[t] = world.expected(kind, x, target, a=a, cost=cost, slots=limit)
+            record.add(
+                shown[None, :],
+                hit[None, :],
+                np.array([len(shown)]),
+                np.array([len(relevant)]),
+                np.array([K if limit is None else limit]),
+            )
+            advance(1)
     return Play(record.trace(), expected, best, covered)

@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
-__all__ = ["Show", "bar", "track"]
+__all__ = ["Advance", "Show", "progress_of"]
 
-T = TypeVar("T")
-Show: TypeAlias = bool | Callable[[], None] | None
-
-
-def track(items: Iterable[T], total: int, text: str, show: Show) -> Iterator[T]:
-    """The items, with a bar on the terminal; None asks whether there is one.
-
-    A function in place of True is called after each item, for a bar of your own.
-    """
-    if callable(show):
-        for item in items:
-            yield item
-            show()
-        return
-    with bar(total, text, show) as advance:
-        for item in items:
-            yield item
-            advance()
+Advance: TypeAlias = Callable[[int], object]
+Show: TypeAlias = bool | Advance | None
 
 
 @contextmanager
-def bar(total: int, text: str, show: bool | None = None) -> Iterator[Callable[[], None]]:
-    """A bar of `total` steps: call what it gives after each one."""
+def progress_of(total: int | None, text: str, show: Show = None) -> Iterator[Advance]:
+    """A bar of `total` steps on the terminal; call what it gives with the steps done.
+
+    show is True or False; None asks whether there is a terminal; a function of the steps done takes
+    the place of the bar. total may be None if nobody knows.
+    """
+    if callable(show):
+        yield show
+        return
     if not (sys.stderr.isatty() if show is None else show):
-        yield lambda: None
+        yield lambda steps: None
         return
     from rich.console import Console
     from rich.progress import (
@@ -47,4 +38,4 @@ def bar(total: int, text: str, show: bool | None = None) -> Iterator[Callable[[]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as progress:
         task = progress.add_task(text, total=total)
-        yield lambda: progress.advance(task)
+        yield lambda steps: progress.advance(task, steps)

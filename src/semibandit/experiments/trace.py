@@ -6,98 +6,114 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from semibandit._arrays import Bools, Floats, Ints
+from semibandit._arrays import Array, Bools, Floats, Ints
 from semibandit.theory.cost import Costs
 from semibandit.theory.losses import KINDS, Kind
 
-__all__ = ["Trace"]
+__all__ = ["Recorder", "Trace"]
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """T rounds: slates (T×S, as positions in the learner's labels, padded with -1) and answers.
+    """T rounds, and for each what every loss is made of.
 
-    sizes     how many labels were shown (T)
-    hits      which shown labels were relevant (T×S)
-    relevant  how many labels were relevant, shown or not (T)
-    slots     the most that could be shown (T)
+    sizes     how many labels were shown
+    hit       how many of them were relevant
+    relevant  how many labels were relevant, shown or not
+    slots     the most that could be shown
+    wrong     Σ c(j, s) over the shown labels that were not relevant
+    swaps     pairs within the slate with an irrelevant label above a relevant one
+    slates    the slates (T×S), as positions in the learner's labels, padded with -1; None where
+              they were not kept
+    hits      which shown labels were relevant (T×S); None likewise
     """
 
-    slates: Ints
     sizes: Ints
-    hits: Bools
+    hit: Ints
     relevant: Ints
     slots: Ints
+    wrong: Floats
+    swaps: Ints
+    slates: Array | None
+    hits: Bools | None
     n_labels: int
     a: float
-    cost: Costs
 
     def __len__(self) -> int:
         return len(self.sizes)
 
     def losses(self, kind: Kind = "ac") -> Floats:
         """The loss of every round: "ac", "hamming", "rank" or "p_rank"."""
-        hit_count = self.hits.sum(axis=1)
-        missed, wrong = self.relevant - hit_count, self.sizes - hit_count
-        if kind == "hamming":
-            return np.asarray(missed + wrong, dtype=np.float64)
+        missed, bad = self.relevant - self.hit, self.sizes - self.hit
+        loss: Array
         if kind == "ac":
-            return np.asarray(self.a * missed + (1.0 - self.a) * self._wrong_costs())
-        shown = np.arange(self.slates.shape[1]) < self.sizes[:, None]
-        swaps = (np.cumsum(shown & ~self.hits, axis=1) * self.hits).sum(axis=1)
-        if kind == "p_rank":
-            return np.asarray(swaps + self.slots * missed, dtype=np.float64)
-        if kind == "rank":
-            hidden_wrong = self.n_labels - self.sizes - missed
-            return np.asarray(swaps + missed * wrong + 0.5 * missed * hidden_wrong)
-        raise ValueError(f"kind = {kind!r}, but a loss is one of {', '.join(KINDS)}")
+            loss = self.a * missed + (1.0 - self.a) * self.wrong
+        elif kind == "hamming":
+            loss = missed + bad
+        elif kind == "p_rank":
+            loss = self.swaps + self.slots * missed
+        elif kind == "rank":
+            hidden = self.n_labels - self.sizes - missed
+            loss = self.swaps + missed * bad + 0.5 * missed * hidden
+        else:
+            raise ValueError(f"kind = {kind!r}, but a loss is one of {', '.join(KINDS)}")
+        return np.asarray(loss, dtype=np.float64)
 
     def averages(self, kind: Kind = "ac") -> Floats:
         """The average loss up to every round."""
         losses = self.losses(kind)
-        return np.cumsum(losses) / np.arange(1, len(losses) + 1)
+        return np.asarray(np.cumsum(losses) / np.arange(1, len(losses) + 1))
 
     @property
     def precision(self) -> float:
         """The share of shown labels that were relevant."""
-        shown = int(self.sizes.sum())
-        return float(self.hits.sum()) / shown if shown else 0.0
+        return float(self.hit.sum()) / max(int(self.sizes.sum()), 1)
 
     @property
     def recall(self) -> float:
         """The share of relevant labels that were shown."""
-        relevant = int(self.relevant.sum())
-        return float(self.hits.sum()) / relevant if relevant else 0.0
-
-    def _wrong_costs(self) -> Floats:
-        wrong = np.zeros(len(self))
-        for s in np.unique(self.sizes):
-            if s:
-                rounds = self.sizes == s
-                wrong[rounds] = (~self.hits[rounds, :s]) @ self.cost.row(int(s))
-        return wrong
+        return float(self.hit.sum()) / max(int(self.relevant.sum()), 1)
 
 
 class Recorder:
-    """Collects rounds into a trace."""
+    """Collects rounds, a block at a time, into a trace."""
 
-    def __init__(self, n_labels: int, a: float, cost: Costs) -> None:
-        self.n_labels, self.a, self.cost = n_labels, a, cost
-        self._rounds: list[tuple[Ints, Bools, int, int]] = []
+    def __init__(self, n_labels: int, a: float, cost: Costs, *, keep_slates: bool = True) -> None:
+        self.n_labels, self.a, self.cost, self.keep = n_labels, a, cost, keep_slates
+        self._numbers: list[tuple[Array, ...]] = []
+        self._slates: list[tuple[Array, Bools]] = []
 
-    def add(self, shown: Ints, hit: Bools, relevant: int, slots: int | None) -> None:
-        limit = self.n_labels if slots is None else min(slots, self.n_labels)
-        self._rounds.append((shown, hit, relevant, limit))
+    def add(self, slates: Array, hits: Bools, sizes: Ints, relevant: Ints, slots: Ints) -> None:
+        """Rounds with slates (rounds×S) padded with -1, and hits False where there is no label."""
+        width = int(sizes.max(initial=0))
+        slates, hits = slates[:, :width], hits[:, :width]
+        shown = np.arange(width) < sizes[:, None]
+        swaps = (np.cumsum(shown & ~hits, axis=1) * hits).sum(axis=1)
+        wrong = np.zeros(len(sizes))
+        for s in np.unique(sizes[sizes > 0]):
+            rounds = sizes == s
+            wrong[rounds] = (~hits[rounds, :s]) @ self.cost.row(int(s))
+        limit = np.minimum(slots, self.n_labels)
+        self._numbers.append((sizes, hits.sum(axis=1), relevant, limit, wrong, swaps))
+        if self.keep:
+            self._slates.append((slates.astype(np.int32), hits.copy()))
 
     def trace(self) -> Trace:
-        T = len(self._rounds)
-        sizes = np.array([len(shown) for shown, *_ in self._rounds], dtype=np.intp)
-        S = int(sizes.max(initial=0))
-        slates = np.full((T, S), -1, dtype=np.intp)
-        hits = np.zeros((T, S), dtype=np.bool_)
-        for t, (shown, hit, _, _) in enumerate(self._rounds):
-            slates[t, : len(shown)] = shown
-            hits[t, : len(hit)] = hit
-        relevant = np.array([r for _, _, r, _ in self._rounds], dtype=np.intp)
-        slots = np.array([s for *_, s in self._rounds], dtype=np.intp)
-        return Trace(slates, sizes, hits, relevant, slots, self.n_labels, self.a, self.cost)
+        """All rounds so far."""
+        empty = [(np.empty(0, dtype=np.intp),) * 6]
+        columns = [np.concatenate(parts) for parts in zip(*(self._numbers or empty), strict=True)]
+        slates, hits = _padded(self._slates) if self.keep else (None, None)
+        return Trace(*columns, slates, hits, self.n_labels, self.a)  # type: ignore[call-arg, arg-type]
+
+
+def _padded(blocks: list[tuple[Array, Bools]]) -> tuple[Array, Bools]:
+    """The blocks' slates one below the other, as wide as the widest."""
+    T = sum(len(slates) for slates, _ in blocks)
+    width = max((slates.shape[1] for slates, _ in blocks), default=0)
+    slates, hits = np.full((T, width), -1, dtype=np.int32), np.zeros((T, width), dtype=np.bool_)
+    first = 0
+    for some, right in blocks:
+        end = first + len(some)
+        slates[first:end, : some.shape[1]], hits[first:end, : some.shape[1]] = some, right
+        first = end
+    return slates, hits

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from semibandit._arrays import Array, Floats, Ints
-from semibandit.models.kernels import Kernel, Linear, Polynomial, linear
+from semibandit.models.kernels import Kernel, Linear, Polynomial, linear, polynomial, rbf
 from semibandit.models.model import Arrays, Look, Vector, dense, take
 
 __all__ = ["Dual", "DualState"]
@@ -42,9 +42,10 @@ class Dual:
     def __post_init__(self) -> None:
         if not callable(self.kernel):
             raise ValueError(f"kernel must be a function k(X, Y), got {self.kernel!r}")
-        if self.budget is not None and (
-            isinstance(self.budget, bool) or not isinstance(self.budget, int) or self.budget < 1
-        ):
+        if self.kernel is rbf or self.kernel is polynomial:  # type: ignore[comparison-overlap]
+            raise ValueError("kernel must be one with its settings, such as rbf(1.0)")
+        whole = isinstance(self.budget, int | np.integer) and not isinstance(self.budget, bool)
+        if self.budget is not None and not (whole and self.budget >= 1):
             raise ValueError(
                 f"budget = {self.budget!r}, but it must be a whole number >= 1 or None"
             )
@@ -128,6 +129,9 @@ class DualState:
     pool: Floats
     labels: list[Expansion]
 
+    def __post_init__(self) -> None:
+        self._used = 0  # contexts in use when last counted
+
     def look(self, x: Vector) -> Look:
         x = dense(x)
         k = self._kernel(self.pool, x)
@@ -203,6 +207,9 @@ class DualState:
         B = take(arrays, "B", (int((sizes[:, 0] ** 2).sum()),))
         extra = take(arrays, "extra", (E,), np.int64).astype(np.intp)
         extra_weight = take(arrays, "extra_weight", (E,))
+        for name, index in (("points", points), ("extra", extra)):
+            if np.any((index < 0) | (index >= n_pool)):
+                raise ValueError(f"the array {name!r} points outside of the pool")
         labels, p, b, e = [], 0, 0, 0
         for n, m in sizes.tolist():
             labels.append(
@@ -242,11 +249,14 @@ class DualState:
 
     def _compact(self) -> None:
         """Drop pool contexts that no label uses any more, once they are the greater part."""
+        if len(self.pool) < 2 * self._used + 64:
+            return
         used = np.zeros(len(self.pool), dtype=np.bool_)
         for label in self.labels:
             used[label.points] = True
             used[label.extra] = True
-        if 2 * int(used.sum()) + 64 > len(self.pool):
+        self._used = int(used.sum())
+        if 2 * self._used + 64 > len(self.pool):
             return
         place = np.cumsum(used) - 1
         self.labels = [

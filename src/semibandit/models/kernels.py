@@ -59,15 +59,15 @@ def rbf(gamma: float = 1.0) -> Rbf:
     >>> float(rbf(0.5)(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]]))[0, 0]) == math.exp(-1)
     True
     """
-    if not (math.isfinite(gamma) and gamma > 0):
+    if not (isinstance(gamma, int | float | np.number) and math.isfinite(gamma) and gamma > 0):
         raise ValueError(f"gamma = {gamma}, but the RBF kernel needs a finite gamma > 0")
     return Rbf(float(gamma))
 
 
 def polynomial(degree: int = 2, c: float = 1.0) -> Polynomial:
     """All products of up to `degree` features; c weighs the lower ones."""
-    if isinstance(degree, bool) or not isinstance(degree, int) or degree < 1:
+    if isinstance(degree, bool) or not isinstance(degree, int | np.integer) or degree < 1:
         raise ValueError(f"degree = {degree!r}, but a polynomial kernel needs a whole number >= 1")
     if not (math.isfinite(c) and c >= 0):
         raise ValueError(f"c = {c}, but the polynomial kernel needs a finite c >= 0")
-    return Polynomial(degree, float(c))
+    return Polynomial(int(degree), float(c))

@@ -18,6 +18,7 @@ from semibandit.policies.learner import Learner, View
 from semibandit.policies.slate import Slate
 from semibandit.theory.cost import Cost, decreasing
 from semibandit.theory.slate import order
+from semibandit.theory.width import is_number
 
 __all__ = ["Banditron"]
 
@@ -43,7 +44,7 @@ class Banditron(Learner):
         bias: bool = False,
         seed: int = 0,
     ) -> None:
-        if isinstance(gamma, bool) or not 0 < gamma <= 1:
+        if not is_number(gamma) or not 0 < gamma <= 1:
             raise ValueError(f"gamma = {gamma!r}, but Banditron needs 0 < gamma <= 1")
         self.gamma = float(gamma)
         super().__init__(
@@ -80,15 +81,16 @@ class Banditron(Learner):
         return replace(slate, propensity=float(chances[shown[0]]), leader=name)
 
     def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
-        x, w = dense(slate.x), self._w.copy()
-        leader = self._labels.row(slate.leader) if slate.leader is not None else None
-        if leader is not None and len(rows):
-            w[leader] -= x
-        for row, sign in zip(rows.tolist(), signs.tolist(), strict=True):
-            if sign > 0:
-                assert slate.propensity is not None
-                w[row] += x / slate.propensity
-        self._w = w
+        if len(slate) and (slate.propensity is None or slate.leader is None):
+            raise ValueError("this slate was not drawn by Banditron: it has no propensity")
+        leader = None if slate.leader is None else self._labels.row(slate.leader)
+        if not len(rows):
+            return
+        x = dense(slate.x)
+        if leader is not None:
+            self._w[leader] -= x
+        for row in rows[signs > 0].tolist():
+            self._w[row] += x / float(slate.propensity or 1.0)
 
     def _leader(self, score: Floats, pool: Ints) -> Ints:
         return pool[order(score[pool], self._tie[pool], 1)]

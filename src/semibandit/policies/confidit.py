@@ -20,7 +20,7 @@ from semibandit.policies.slate import Slate
 from semibandit.policies.slate_ucb import Options, SlateUCB
 from semibandit.theory.slate import order
 from semibandit.theory.surrogate import Square
-from semibandit.theory.width import Scaled, Width
+from semibandit.theory.width import Scaled, Width, is_number
 
 __all__ = ["Confidit"]
 
@@ -45,12 +45,16 @@ class Confidit(SlateUCB):
         width: Width = Scaled(1.0),
         **options: Unpack[Options],
     ) -> None:
-        if isinstance(alpha, bool) or not 0 < alpha <= 1:
+        if not is_number(alpha) or not 0 < alpha <= 1:
             raise ValueError(f"alpha = {alpha!r}, but Confidit needs 0 < alpha <= 1")
         if "loss" in options and not isinstance(options["loss"], Square):
             raise ValueError("Confidit is built on the square loss: leave out loss")
         self.alpha = float(alpha)
         super().__init__(n_features, labels, width=width, **options)
+
+    @property
+    def _door(self) -> str:
+        return f"{super()._door} divided by {1.0 + self.alpha:g}"
 
     def _read(self, x: object) -> Vector:
         vector = super()._read(x)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
-import tempfile
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +21,27 @@ HEADER = "semibandit"
 
 def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays) -> None:
     """Write beside `path`, then put in its place at one stroke: the old file or the new, whole."""
-    path = Path(path)
+    target = Path(os.path.realpath(path))  # a link stays a link
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"cannot save {os.fspath(path)}: there is no folder {target.parent}"
+        )
     text = json.dumps({"version": VERSION, **header}).encode()
     contents = {HEADER: np.frombuffer(text, dtype=np.uint8), **arrays}
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    _sweep(target)
+    beside = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
             np.savez(file, allow_pickle=False, **contents)
             file.flush()
             os.fsync(file.fileno())
-        _same_rights(path, beside)
-        os.replace(beside, path)
+        if target.exists():
+            os.chmod(beside, target.stat().st_mode & 0o777)
+        os.replace(beside, target)
     except BaseException:
-        Path(beside).unlink(missing_ok=True)
+        beside.unlink(missing_ok=True)
         raise
-    _sync_folder(path.parent)
+    _sync_folder(target.parent)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
@@ -58,15 +65,22 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
     return header, arrays
 
 
-def _same_rights(path: Path, beside: str) -> None:
-    """The rights the file had, or what a plainly created file would get."""
-    if path.exists():
-        mode = path.stat().st_mode & 0o777
-    else:
-        mask = os.umask(0)
-        os.umask(mask)
-        mode = 0o666 & ~mask
-    os.chmod(beside, mode)
+def _sweep(target: Path) -> None:
+    """Remove what a process that was killed while saving here left behind."""
+    for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
+        process = left.name[len(target.name) + 2 :].split("-")[0]
+        if process.isdigit() and int(process) != os.getpid() and not _alive(int(process)):
+            left.unlink(missing_ok=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _sync_folder(folder: Path) -> None:

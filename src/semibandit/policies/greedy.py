@@ -12,6 +12,7 @@ from semibandit.models.model import Vector
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import View
 from semibandit.policies.slate_ucb import Options, SecondOrder
+from semibandit.theory.width import is_number
 
 __all__ = ["EpsilonGreedy", "Greedy"]
 
@@ -34,7 +35,7 @@ class EpsilonGreedy(Greedy):
         epsilon: float = 0.05,
         **options: Unpack[Options],
     ) -> None:
-        if isinstance(epsilon, bool) or not 0 <= epsilon <= 1:
+        if not is_number(epsilon) or not 0 <= epsilon <= 1:
             raise ValueError(f"epsilon = {epsilon!r}, but a probability must lie in [0, 1]")
         self.epsilon = float(epsilon)
         super().__init__(n_features, labels, **options)

@@ -35,6 +35,8 @@ class Labels:
                 raise ValueError(f"labels = {labels!r}, but a learner cannot have so many labels")
             names: list[Label] = list(range(int(labels)))
         else:
+            if isinstance(labels, set | frozenset | dict):
+                raise ValueError("labels must have an order: give a list, not a set")
             names = read_labels(labels, "labels")
         self.names: list[Label | None] = list(names)  # by row; None where the row is free
         self.ever = len(names)  # how many labels there have been
@@ -53,9 +55,6 @@ class Labels:
     @property
     def active(self) -> Bools | None:
         """Which rows hold a label; None when all do."""
-        if self.free and self._active is None:
-            self._active = np.ones(len(self.names), dtype=np.bool_)
-            self._active[self.free] = False
         return self._active
 
     def row(self, label: Label) -> int | None:
@@ -74,6 +73,11 @@ class Labels:
                 raise ValueError(f"{what} names {label!r}, which is not a label of this learner")
             rows.append(row)
         return np.array(rows, dtype=np.intp)
+
+    def rows_of_known(self) -> Ints:
+        """The rows that hold a label, in the order of `known`."""
+        active = self.active
+        return np.arange(len(self.names)) if active is None else np.flatnonzero(active)
 
     def was_known(self, label: Label) -> bool:
         return self.row(label) is not None or label in self.retired
@@ -94,11 +98,10 @@ class Labels:
                 raise ValueError(f"the label {name!r} is there already")
         return names
 
-    def add(self, names: list[Label]) -> tuple[Ints, int]:
-        """Give rows to new names: the rows, and how many of them are beyond the present ones."""
+    def add(self, names: list[Label]) -> Ints:
+        """Give rows to new names: free ones first, then more at the end."""
         row_of = self._rows_by_name()
         reused, self.free = self.free[: len(names)], self.free[len(names) :]
-        self._active = None
         more = len(names) - len(reused)
         rows = reused + list(range(len(self.names), len(self.names) + more))
         self.names.extend([None] * more)
@@ -107,7 +110,8 @@ class Labels:
             row_of[name] = row
             self.retired.discard(name)
         self.ever += len(names)
-        return np.array(rows, dtype=np.intp), more
+        self._active = self._find_active()
+        return np.array(rows, dtype=np.intp)
 
     def retire(self, rows: Ints) -> None:
         row_of = self._rows_by_name()
@@ -118,7 +122,14 @@ class Labels:
             del row_of[name]
             self.retired.add(name)
         self.free = sorted(self.free + rows.tolist())
-        self._active = None
+        self._active = self._find_active()
+
+    def _find_active(self) -> Bools | None:
+        if not self.free:
+            return None
+        active = np.ones(len(self.names), dtype=np.bool_)
+        active[self.free] = False
+        return active
 
     def _rows_by_name(self) -> dict[Label, int]:
         if self._row is None:
@@ -147,17 +158,21 @@ class Labels:
         self.retired = set(data["retired"])  # type: ignore[call-overload]
         self._row = {name: row for row, name in enumerate(names) if name is not None}
         self.free = [row for row, name in enumerate(names) if name is None]
+        self._active = self._find_active()
         return self
 
 
 def read_labels(labels: Iterable[Label], what: str) -> list[Label]:
     """The labels as a list of int and str, each once, or an error that says which is wrong."""
-    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+    flat = not isinstance(labels, np.ndarray) or labels.ndim == 1
+    if isinstance(labels, str | bytes) or not (isinstance(labels, Iterable) and flat):
         raise ValueError(f"{what} must be a list of labels, got {labels!r}")
     names: list[Label] = []
     for label in labels:
         if isinstance(label, np.integer):
             label = int(label)
+        elif isinstance(label, np.str_):
+            label = str(label)
         if isinstance(label, bool | np.bool_):
             raise ValueError(f"{what} must list labels, not true/false flags")
         if not isinstance(label, int | str):

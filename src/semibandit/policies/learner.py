@@ -23,7 +23,7 @@ from semibandit.policies.labels import Label, Labels, read_labels
 from semibandit.policies.lock import Lock
 from semibandit.policies.slate import Scores, Slate
 from semibandit.theory.cost import Cost, Costs, check_a, decreasing
-from semibandit.theory.slate import cut, order, read_slots
+from semibandit.theory.slate import GRID, cut, order, read_slots
 
 __all__ = ["Learner", "View", "load"]
 
@@ -51,7 +51,22 @@ class Learner(ABC):
     kinds: ClassVar[dict[str, type[Learner]]] = {}
 
     def __init_subclass__(cls) -> None:
-        Learner.kinds[cls.__name__] = cls
+        Learner.kinds[cls._kind()] = cls
+
+    @classmethod
+    def _kind(cls) -> str:
+        """The name in files: plain for ours, with its module for a learner of yours."""
+        ours = cls.__module__.startswith("semibandit.")
+        return cls.__name__ if ours else f"{cls.__module__}.{cls.__qualname__}"
+
+    def __getstate__(self) -> dict[str, object]:
+        """For copy and pickle: all but the lock."""
+        with self._lock.reading():
+            return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self._lock = Lock()
 
     def __init__(
         self,
@@ -102,10 +117,11 @@ class Learner(ABC):
 
     def _pick(self, view: View, x: Vector, slots: int | None, rows: Ints | None, draw: int) -> Ints:
         """The rows to show, best first; `rows` are those that may be. Lemma 1 on `prob`."""
+        score = np.rint(view.score * GRID)
         if rows is None:
-            best = order(view.score, self._tie, slots)
+            best = order(score, self._tie, slots)
         else:
-            best = rows[order(view.score[rows], self._tie[rows], slots)]
+            best = rows[order(score[rows], self._tie[rows], slots)]
         return best[: cut(view.prob[best], self.a, self.cost)]
 
     def _decide(
@@ -156,7 +172,7 @@ class Learner(ABC):
 
     def scores(self, x: Any, *, draw: int = 0) -> Scores:
         """Every label's margin, width, estimate and prob for context x, shown or not."""
-        vector = self._read(x)
+        vector, draw = self._read(x), _whole("draw", draw, least=0)
         with self._lock.reading():
             view, active = self._view(vector, draw), self._labels.active
             keep = slice(None) if active is None else active
@@ -177,24 +193,15 @@ class Learner(ABC):
         examined  where given, the shown labels the user looked at: only these are learned from
 
         Feedback may come late and out of order: it is learned with the state of that moment.
-        Labels retired in the meantime are passed over. Learning from the same slate twice is
-        allowed and counts twice; keep it out where it would be an accident.
+        Labels retired in the meantime are passed over (one that was added again under the same
+        name learns). Learning from the same slate twice is allowed and counts twice; keep it out
+        where it would be an accident.
         """
-        shown = self._check_slate(slate)
         yes = read_labels(clicked, "clicked")
-        pool = yes if self.full_information else shown
-        seen = pool if examined is None else read_labels(examined, "examined")
-        self._check_answer(shown, yes, seen, examined is not None)
+        told = None if examined is None else read_labels(examined, "examined")
         with self._lock.writing():
-            if self.full_information:
-                self._check_known(yes, "clicked")
-                seen = self._labels.known
-            known = [(self._labels.row(label), label) for label in seen]
-            relevant = set(yes)
-            rows = np.array([row for row, _ in known if row is not None], dtype=np.intp)
-            signs = np.array(
-                [1.0 if label in relevant else -1.0 for row, label in known if row is not None]
-            )
+            self._check_slate(slate)
+            rows, signs = self._answer(slate.labels, yes, told)
             self._absorb(slate, rows, signs)
             self._t += 1
             self._changes += 1
@@ -211,7 +218,7 @@ class Learner(ABC):
             tie = np.concatenate([self._tie, np.zeros(more)])
             self._resize(more, np.array(fresh, dtype=np.intp))
             ever = self._labels.ever
-            rows, _ = self._labels.add(names)
+            rows = self._labels.add(names)
             tie[rows] = self._ties(ever, len(rows))
             self._tie = tie
             self._changes += 1
@@ -229,7 +236,7 @@ class Learner(ABC):
         """Write the whole learner to one file; an existing file is replaced at one stroke."""
         with self._lock.reading():
             header = {
-                "learner": type(self).__name__,
+                "learner": self._kind(),
                 "n_features": self.n_features,
                 "t": self._t,
                 "labels": self._labels.to_json(),
@@ -244,7 +251,9 @@ class Learner(ABC):
                     }
                 ),
             }
-            file.write(path, header, {"tie": self._tie, **self._arrays()})
+            arrays = {"tie": self._tie.copy()}
+            arrays |= {name: array.copy() for name, array in self._arrays().items()}
+        file.write(path, header, arrays)  # outside of the lock: ranking and learning go on
 
     def __repr__(self) -> str:
         name = type(self).__name__
@@ -263,9 +272,10 @@ class Learner(ABC):
         )
 
     def _read_slots(self, slots: int | None) -> int | None:
-        if self.one_slot and slots is not None and slots != 1:
+        limit = read_slots(slots)
+        if self.one_slot and limit not in (None, 1):
             raise ValueError(f"slots = {slots!r}, but {type(self).__name__} shows one label")
-        return 1 if self.one_slot else read_slots(slots)
+        return 1 if self.one_slot else limit
 
     def _allowed(
         self, candidates: Iterable[Label] | None, exclude: Iterable[Label] | None
@@ -277,8 +287,9 @@ class Learner(ABC):
         elif self._labels.active is not None:
             rows = np.flatnonzero(self._labels.active)
         if exclude is not None:
-            without = self._labels.rows(exclude, "exclude")
-            rows = np.setdiff1d(np.arange(len(self._tie)) if rows is None else rows, without)
+            free = np.ones(len(self._tie), dtype=np.bool_)
+            free[self._labels.rows(exclude, "exclude")] = False
+            rows = np.flatnonzero(free) if rows is None else rows[free[rows]]
         return rows
 
     def _slate(self, view: View, rows: Ints, x: Vector, slots: int | None) -> Slate:
@@ -291,53 +302,69 @@ class Learner(ABC):
             view.prob[rows],
             slots,
             x,
+            self._door,
         )
 
-    def _check_slate(self, slate: Slate) -> list[Label]:
+    @property
+    def _door(self) -> str:
+        """How contexts are read: slates of a learner that reads them otherwise do not fit."""
+        bias = " with a bias" if self.bias else ""
+        return f"{self.n_features} features{bias}{'' if self.normalize else ' as they are'}"
+
+    def _check_slate(self, slate: Slate) -> None:
         if not isinstance(slate, Slate):
             raise ValueError(f"learn takes the slate that rank gave, got {type(slate).__name__}")
-        size = slate.x.size if isinstance(slate.x, Sparse) else len(slate.x)
-        if size != self._d:
+        if slate.door != self._door:
             raise ValueError(
-                f"this slate is for {size} features, this learner has {self._d}"
-                f"{' with the bias' if self.bias else ''}: it was ranked by another learner"
+                f"this slate is for {slate.door}, this learner takes {self._door}: "
+                "it was ranked by another learner"
             )
         self._check_known(slate.labels, "the slate")
-        return slate.labels
 
     def _check_known(self, labels: list[Label], what: str) -> None:
         for label in labels:
             if not self._labels.was_known(label):
                 raise ValueError(f"{what} names {label!r}, which is not a label of this learner")
 
-    def _check_answer(
-        self, shown: list[Label], yes: list[Label], seen: list[Label], told: bool
-    ) -> None:
+    def _answer(
+        self, shown: list[Label], yes: list[Label], told: list[Label] | None
+    ) -> tuple[Ints, Floats]:
+        """The rows to learn from, and their signs: 1 relevant, -1 not."""
         if self.full_information:
-            if told:
+            if told is not None:
                 raise ValueError(
                     f"{type(self).__name__} learns from all labels: leave out examined"
                 )
-            return
-        there = set(shown)
+            self._check_known(yes, "clicked")
+            rows = self._labels.rows_of_known()
+            signs = np.full(len(self._tie), -1.0)
+            signs[[row for row in map(self._labels.row, yes) if row is not None]] = 1.0
+            return rows, signs[rows]
+        seen = shown if told is None else told
+        there, relevant = set(shown), set(yes)
         for what, labels in (("clicked", yes), ("examined", seen)):
             for label in labels:
                 if label not in there:
                     raise ValueError(f"{what} has {label!r}, which was not shown: {shown}")
-        for label in yes if told else ():
-            if label not in seen:
-                raise ValueError(f"{label!r} was clicked, but is not among the examined labels")
+        unseen = relevant - set(seen)
+        if unseen:
+            raise ValueError(f"{unseen.pop()!r} was clicked, but is not among the examined labels")
+        pairs = [(self._labels.row(label), 1.0 if label in relevant else -1.0) for label in seen]
+        known = [(row, sign) for row, sign in pairs if row is not None]
+        return np.array([row for row, _ in known], dtype=np.intp), np.array([s for _, s in known])
 
     def _random(self, x: Vector, draw: int) -> np.random.Generator:
         """The draws for this context, round and draw number: a function of them, nothing hidden."""
-        key = np.concatenate([x.index, x.value]) if isinstance(x, Sparse) else x
-        digest = hashlib.blake2b(key.tobytes(), digest_size=16).digest()
+        index = x.index if isinstance(x, Sparse) else np.flatnonzero(x)
+        value = x.value if isinstance(x, Sparse) else x[index]
+        key = index[value != 0].tobytes() + value[value != 0].tobytes()  # sparse or not, the same
+        digest = hashlib.blake2b(key, digest_size=16).digest()
         words = np.frombuffer(digest, dtype=np.uint32).tolist()
         return np.random.default_rng([self.seed, self._t, draw, *words])
 
     def _ties(self, first: int, n: int) -> Floats:
         """A fixed random order among equals, for labels number first, first + 1, ..."""
-        return np.random.default_rng([self.seed, first]).random(n)
+        return np.random.default_rng([self.seed, 1, first]).random(n)
 
 
 def load(path: str | os.PathLike[str], **yours: object) -> Learner:
@@ -348,7 +375,9 @@ def load(path: str | os.PathLike[str], **yours: object) -> Learner:
     """
     header, arrays = file.read(path)
     try:
-        cls = Learner.kinds[header["learner"]]
+        cls = Learner.kinds.get(header["learner"])
+        if cls is None:
+            raise ValueError(f"it holds a {header['learner']}; import that class first")
         settings = parts.decode({**header["settings"], **header["common"]}, yours)
         names = header["labels"]["names"]
         rows = names if isinstance(names, int) else len(names)
@@ -357,8 +386,10 @@ def load(path: str | os.PathLike[str], **yours: object) -> Learner:
         learner._tie = take(arrays, "tie", (rows,))
         learner._t = int(header["t"])
         learner._restore(arrays)
-    except (KeyError, TypeError) as why:
+    except (KeyError, TypeError, AssertionError, IndexError) as why:
         raise ValueError(f"{os.fspath(path)} is damaged: {why!r}") from None
+    except ValueError as why:
+        raise ValueError(f"{os.fspath(path)}: {why}") from None
     return learner
 
 

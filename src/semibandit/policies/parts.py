@@ -48,7 +48,7 @@ def decode(data: Mapping[str, Any], given: Mapping[str, object]) -> dict[str, An
 def _encode(key: str, value: object) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if type(value).__name__ in DATACLASSES and type(value) in DATACLASSES.values():
+    if type(value) in DATACLASSES.values():
         fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}  # type: ignore[arg-type]
         return {"is": type(value).__name__, **encode(fields)}
     if type(value) is Square:

@@ -27,9 +27,10 @@ class Slate:
     """The labels to show, best first, and why each is there.
 
     margin    the estimated margin w'·x, within D
-    width     the upper-confidence width ε
+    width     the upper-confidence width ε (of Thompson, the spread it draws with)
     estimate  p(margin), how likely the label is relevant by what was learned so far
-    prob      p([margin + ε]_D), what labels are ranked and cut by
+    prob      what labels are ranked and cut by: p([margin + ε]_D), or with the learner's own draw
+              in place of ε; of Banditron, how likely it was to show the label
     """
 
     labels: list[Label]
@@ -39,6 +40,7 @@ class Slate:
     prob: Floats
     slots: int | None  # the most that could be shown
     x: Vector  # the context as the model sees it
+    door: str  # how the learner that ranked it reads contexts
     propensity: float | None = None  # how likely a learner that draws was to show this label
     leader: Label | None = None  # the label it would have shown without drawing
 

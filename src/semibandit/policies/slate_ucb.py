@@ -42,7 +42,7 @@ class SecondOrder(Learner):
         self.loss = options.pop("loss", Square())
         if not isinstance(self.loss, Surrogate):
             raise ValueError(f"loss must be a Surrogate such as Square(), got {self.loss!r}")
-        if not hasattr(self.model, "start"):
+        if isinstance(self.model, type) or not hasattr(self.model, "start"):
             raise ValueError(f"model must be Full(), Diagonal() or Dual(...), got {self.model!r}")
         super().__init__(n_features, labels, sparse=self.model.sparse, **options)  # type: ignore[misc]  # popped
         self._state: State = self._start(len(self._labels.names))
@@ -109,7 +109,7 @@ class SlateUCB(SecondOrder):
         width: Width = Scaled(1.0),
         **options: Unpack[Options],
     ) -> None:
-        if not callable(width):
+        if isinstance(width, type) or not callable(width):
             raise ValueError(f"width must be Scaled(alpha) or another width, got {width!r}")
         self.width = width
         super().__init__(n_features, labels, **options)
@@ -124,7 +124,9 @@ class SlateUCB(SecondOrder):
             K=self._labels.ever,
             loss=self.loss,
         )
-        width = np.minimum(width, 2.0 * R)
+        if np.shape(width) != margin.shape or not np.all(np.isfinite(width)):
+            raise ValueError(f"{self.width!r} must give a finite width for each of the labels")
+        width = np.minimum(width, 2.0 * R)  # a width of the user's own, too
         score = margin + width  # unclipped: it orders labels whose p̂ is the same
         prob = self.loss.prob(np.clip(score, -R, R))  # step 3
         return View(margin, width, self.loss.prob(margin), score, prob)

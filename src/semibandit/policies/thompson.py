@@ -12,6 +12,7 @@ from semibandit.models.model import Vector
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import View
 from semibandit.policies.slate_ucb import Options, SecondOrder
+from semibandit.theory.width import is_number
 
 __all__ = ["Thompson"]
 
@@ -31,7 +32,7 @@ class Thompson(SecondOrder):
         alpha: float = 0.5,
         **options: Unpack[Options],
     ) -> None:
-        if isinstance(alpha, bool) or not 0 <= alpha < math.inf:
+        if not is_number(alpha) or not 0 <= alpha < math.inf:
             raise ValueError(f"alpha = {alpha!r}, but a spread must be a finite number >= 0")
         self.alpha = float(alpha)
         super().__init__(n_features, labels, **options)

@@ -88,6 +88,8 @@ def _sum_of_widths(
     """max Σ_t Σ_{i shown} ε_{i,t} <= sqrt(S K T M): K sqrt(T M) where every label may be shown."""
     grown, doubt = confidence(T, d, K, delta, loss)
     M = 2 * (U2 + grown + doubt) * d * math.log1p(T / d)
+    if slots is not None and slots < 0:
+        raise ValueError(f"slots = {slots}, but a slate cannot have fewer than 0 labels")
     S = K if slots is None else min(slots, K)
     return math.sqrt(S * K * T * M)
 

@@ -20,7 +20,7 @@ Cost: TypeAlias = (
 )
 
 CHECKED_AT_ONCE = 64  # sizes whose costs are checked when they are given, larger ones when used
-KEPT = 512  # sizes whose costs are kept
+KEPT = 2048  # sizes whose costs are kept
 
 
 def decreasing(i: float | Floats, s: int) -> float | Floats:
@@ -56,16 +56,16 @@ class Costs:
 
     def __init__(self, cost: Cost) -> None:
         self.cost: Callable[..., float | Floats] | list[Floats]
+        self.limit: int | None
+        self._rows: dict[int, Floats]
         if isinstance(cost, Costs):
-            self.cost = cost.cost
-        else:
-            self.cost = cost if callable(cost) else _table(cost)
+            self.cost, self.limit, self._rows = cost.cost, cost.limit, cost._rows
+            return
+        self.cost = cost if callable(cost) else _table(cost)
         self.limit = None if callable(self.cost) else len(self.cost)
-        self._rows: dict[int, Floats] = {}
-        if self.cost not in (decreasing, constant):
-            for s in range(1, 1 + min(CHECKED_AT_ONCE, self.limit or CHECKED_AT_ONCE)):
-                self.row(s)
-            for s in range(CHECKED_AT_ONCE + 1, 1 + (self.limit or 0)):
+        self._rows = {}
+        if self.cost is not decreasing and self.cost is not constant:
+            for s in range(1, 1 + (self.limit or CHECKED_AT_ONCE)):
                 self.row(s)
 
     def row(self, s: int) -> Floats:

@@ -95,13 +95,19 @@ def expected_loss(
     """E[loss of `shown`] where label i is relevant with probability prob[i], exactly; eq. (3).
 
     The pairwise losses also need P(y_i = y_j = 1), as `both(i, j)`; without it labels are
-    independent.
+    independent. The S of "p_rank" is `slots`, though no more than there are labels; without it, as
+    many as are shown.
 
     >>> expected_loss("hamming", np.array([0.9, 0.2, 0.4]), np.array([0]))
     0.7
     """
     if kind not in KINDS:
         raise ValueError(f"kind = {kind!r}, but a loss is one of {', '.join(KINDS)}")
+    prob, shown = np.asarray(prob, dtype=np.float64), np.asarray(shown, dtype=np.intp)
+    if len(np.unique(shown)) < len(shown):
+        raise ValueError(f"shown = {shown.tolist()} names a label twice")
+    if not np.all((prob >= 0) & (prob <= 1)):
+        raise ValueError("prob must hold probabilities, all in [0, 1]")
     p_in = prob[shown]
     s, missed = len(shown), float(prob.sum() - p_in.sum())
     if kind == "ac":
@@ -113,7 +119,7 @@ def expected_loss(
     above, below = np.triu_indices(s, k=1)
     swaps = float((p_in[below] - joint(shown[above], shown[below])).sum())
     if kind == "p_rank":
-        return swaps + (len(prob) if slots is None else slots) * missed
+        return swaps + (s if slots is None else min(slots, len(prob))) * missed
     hidden = np.setdiff1d(np.arange(len(prob)), shown)
     i, j = (grid.ravel() for grid in np.meshgrid(shown, hidden, indexing="ij"))
     swaps += float((prob[j] - joint(i, j)).sum())

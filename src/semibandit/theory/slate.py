@@ -17,9 +17,10 @@ import numpy as np
 from semibandit._arrays import Floats, Ints
 from semibandit.theory.cost import Cost, Costs, check_a, decreasing
 
-__all__ = ["choose", "cut", "order", "read_slots", "top"]
+__all__ = ["EQUAL", "GRID", "choose", "cut", "order", "read_slots", "top"]
 
 EQUAL = 1e-12  # J of labels at the threshold differ by rounding only; those are ties
+GRID = 1e9  # learners order by rint(score·GRID): labels with the same history are ties, not noise
 
 
 def choose(

@@ -29,9 +29,10 @@ class Surrogate:
     """A convex, nonincreasing loss L on D = [-R, R], with c_L, c'_L and c''_L.
 
     Give L, or its negative derivative g, or both; `dg` (the derivative of g) where you know it.
-    What is missing is computed to about 1e-8 from a polynomial through your function, which
-    therefore has to be smooth. Constants you give are checked, others are computed, and a loss
-    that breaks a condition of Theorem 1 is refused with the point where it fails.
+    What is missing is computed from a polynomial through your function, which therefore has to be
+    smooth; where that does not give L'' to a hundredth of its smallest value, you are asked for g
+    or dg. Constants you give are checked, others are computed, and a loss that breaks a condition
+    of Theorem 1 is refused with the point where it fails.
 
     >>> exponential = Surrogate(L=lambda m: np.exp(-m), R=1.0)
     >>> round(exponential.c_L, 4), round(exponential.c_L1, 4), round(exponential.c_L2, 4)
@@ -72,10 +73,16 @@ class Surrogate:
             self._g = _derivative(self._L, self.R, "L", sign=-1.0)
         if self._L is None:
             self._L = _antiderivative(self._g, self.R)
+        self._doubt = 0.0  # how far the computed L'' may be off
         if self._dg is None:
             self._dg = _derivative(self._g, self.R, "g")
+            source = self._g if g is not None else self._L
+            self._doubt = _doubt(source, self.R, order=1 if g is not None else 2)
         self._check_shape()
-        top_i, top_ii, low_iii = self._extremes()
+        grid = self._grid()
+        top_i = _refined(self.prob_slope, grid, largest=True)
+        top_ii = _refined(lambda m: self.slope(m) ** 2, grid, largest=True)
+        low_iii = _refined(self.curvature, grid, largest=False)
         self.c_L = _given(c_L, top_i, "c_L", "i", "p'", upper=True)
         self.c_L1 = _given(c_L1, top_ii, "c'_L", "ii", "L'²", upper=True)
         self.c_L2 = _given(c_L2, low_iii, "c''_L", "iii", "L''", upper=False)
@@ -120,7 +127,7 @@ class Surrogate:
     def _check_shape(self) -> None:
         grid, D = self._grid(), f"[-{self.R:g}, {self.R:g}]"
         L, g, ddL = self.value(grid), self.slope(grid), self.curvature(grid)
-        scale = max(1.0, float(np.max(np.abs(L))))
+        scale = float(np.max(np.abs(L)))
         for name, values in (("L", L), ("g", g), ("L''", ddL)):
             if not np.all(np.isfinite(values)):
                 at = grid[np.flatnonzero(~np.isfinite(values))[0]]
@@ -134,11 +141,17 @@ class Surrogate:
                 f"L'({grid[k]:.6g}) = {-g[k]:.6g}, but L must be nonincreasing (L' <= 0) on {D}"
             )
         k = int(np.argmin(ddL))
-        if ddL[k] <= 1e-9 * scale:
-            shown = 0.0 if abs(ddL[k]) <= 1e-9 * scale else ddL[k]
+        nothing = max(self._doubt, 1e-12 * float(np.max(np.abs(ddL))))
+        if ddL[k] <= nothing and (self._doubt <= 1e-6 * scale or ddL[k] < -100 * self._doubt):
+            shown = 0.0 if abs(ddL[k]) <= nothing else ddL[k]
             raise ValueError(
                 f"L''({grid[k]:.6g}) = {shown:.6g}, but condition iii of Theorem 1 needs "
                 f"L'' >= c''_L > 0 on {D}"
+            )
+        if ddL[k] <= 100 * self._doubt:
+            raise ValueError(
+                f"L''({grid[k]:.6g}) is about {ddL[k]:.2g} give or take {self._doubt:.2g}: too "
+                "small to be computed from what was given; give g, and dg, as well"
             )
         claimed = self._derivative_gap(grid, g)
         if claimed is not None:
@@ -148,7 +161,7 @@ class Surrogate:
         """A sentence where L, g and dg, as the user gave them, are not each other's derivatives."""
         h = 1e-5 * self.R
         inner = grid[1:-1]
-        scale = max(1.0, float(np.max(np.abs(g))))
+        scale = float(np.max(np.abs(g)))
         for name, f, df, sign in (
             ("g", self.value, self.slope, -1.0),
             ("dg", self.slope, lambda m: -self.curvature(m), 1.0),
@@ -162,14 +175,6 @@ class Surrogate:
                     f"{'-L' if name == 'g' else 'g'} there is {numeric[k]:.6g}"
                 )
         return None
-
-    def _extremes(self) -> tuple[float, float, float]:
-        """sup p', sup L'², inf L'' over D, from a grid refined around its extreme."""
-        return (
-            _refined(self.prob_slope, self._grid(), largest=True),
-            _refined(lambda m: self.slope(m) ** 2, self._grid(), largest=True),
-            _refined(self.curvature, self._grid(), largest=False),
-        )
 
 
 class Square(Surrogate):
@@ -276,7 +281,7 @@ def _polynomial(f: Function, R: float, name: str) -> np.polynomial.Chebyshev:
             f"{name} is not smooth near {at:.4g}, so its derivative cannot be computed; "
             "Theorem 1 needs L twice continuously differentiable (give g and dg if it is)"
         )
-    return series.trim(1e-15 * size)
+    return series
 
 
 def _derivative(f: Function, R: float, name: str, sign: float = 1.0) -> Function:
@@ -291,28 +296,45 @@ def _antiderivative(g: Function, R: float) -> Function:
     return lambda m: np.asarray(end - series(m), dtype=np.float64)
 
 
-def _refined(f: Function, grid: Floats, *, largest: bool) -> float:
-    """The extreme of f: twice the grid laid anew around the best point so far."""
+def _doubt(f: Function, R: float, order: int) -> float:
+    """How much the derivative changes with the polynomial it is taken from."""
+    grid = np.linspace(-R, R, GRID)
+    ends = [
+        np.polynomial.Chebyshev.interpolate(f, n, domain=[-R, R]).deriv(order)(grid)
+        for n in (len(_polynomial(f, R, "L")) + 6, len(_polynomial(f, R, "L")) + 17)
+    ]
+    return float(np.max(np.abs(ends[1] - ends[0])))
+
+
+def _refined(f: Function, grid: Floats, *, largest: bool) -> tuple[float, float]:
+    """The extreme of f and where it is: the grid is laid anew, twice, around the best so far."""
     pick = np.argmax if largest else np.argmin
     for _ in range(3):
         values = f(grid)
         k = int(pick(values))
-        best = float(values[k])
+        best, at = float(values[k]), float(grid[k])
         grid = np.linspace(grid[max(k - 1, 0)], grid[min(k + 1, len(grid) - 1)], 201)
-    return best
+    return best, at
 
 
 def _given(
-    given: float | None, found: float, name: str, condition: str, what: str, *, upper: bool
+    given: float | None,
+    found: tuple[float, float],
+    name: str,
+    condition: str,
+    what: str,
+    *,
+    upper: bool,
 ) -> float:
-    """The user's constant where it holds (to 1e-6), else an error; ours where none was given."""
+    """The user's constant where it holds (to 1e-6 of it), else an error; ours without one."""
+    best, at = found
     if given is None:
-        return found
-    slack = 1e-6 * max(1.0, abs(found))
-    fails = given < found - slack if upper else given > found + slack
+        return best
+    slack = 1e-6 * abs(best)
+    fails = given < best - slack if upper else given > best + slack
     if fails or not (math.isfinite(given) and given > 0):
         raise ValueError(
-            f"{name} = {given:g} breaks condition {condition} of Theorem 1: the "
-            f"{'largest' if upper else 'smallest'} {what} on D is {found:.6g}"
+            f"{name} = {given:g} breaks condition {condition} of Theorem 1: {what} is {best:.6g} "
+            f"at {at:.6g}, so {name} must be {'at least' if upper else 'at most'} that"
         )
     return float(given)

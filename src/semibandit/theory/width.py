@@ -15,7 +15,7 @@ import numpy as np
 from semibandit._arrays import Floats
 from semibandit.theory.surrogate import Surrogate
 
-__all__ = ["KnownNorm", "Scaled", "UnknownNorm", "Width", "check_delta", "confidence"]
+__all__ = ["KnownNorm", "Scaled", "UnknownNorm", "Width", "check_delta", "confidence", "is_number"]
 
 
 class Width(Protocol):
@@ -35,8 +35,9 @@ class Scaled:
     alpha: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (_is_number(self.alpha) and 0 <= self.alpha < math.inf):
+        if not (is_number(self.alpha) and 0 <= self.alpha < math.inf):
             raise ValueError(f"alpha = {self.alpha!r}, but a width must be a finite number >= 0")
+        object.__setattr__(self, "alpha", float(self.alpha))
 
     def __call__(self, norm2: Floats, *, t: int, d: int, K: int, loss: Surrogate) -> Floats:
         return np.minimum(self.alpha * np.sqrt(np.maximum(norm2, 0.0)), 2.0 * loss.R)
@@ -53,9 +54,10 @@ class KnownNorm:
     delta: float = 0.05
 
     def __post_init__(self) -> None:
-        if not (_is_number(self.U) and 0 <= self.U < math.inf):
+        if not (is_number(self.U) and 0 <= self.U < math.inf):
             raise ValueError(f"U = {self.U!r}, but the norm bound must be a finite number >= 0")
-        check_delta(self.delta)
+        object.__setattr__(self, "U", float(self.U))
+        object.__setattr__(self, "delta", check_delta(self.delta))
 
     def __call__(self, norm2: Floats, *, t: int, d: int, K: int, loss: Surrogate) -> Floats:
         grown, doubt = confidence(t, d, K, self.delta, loss)
@@ -72,7 +74,7 @@ class UnknownNorm:
     delta: float = 0.05
 
     def __post_init__(self) -> None:
-        check_delta(self.delta)
+        object.__setattr__(self, "delta", check_delta(self.delta))
 
     def __call__(self, norm2: Floats, *, t: int, d: int, K: int, loss: Surrogate) -> Floats:
         grown, doubt = confidence(t, d, K, self.delta, loss)
@@ -83,13 +85,13 @@ def confidence(t: int, d: int, K: int, delta: float, loss: Surrogate) -> tuple[f
     """The two terms of ε² that grow with t (Lemma 7): from the updates, and from the noise."""
     c1, c2 = loss.c_L1, loss.c_L2
     grown = d * c1 / c2**2 * math.log1p((t - 1) / d)
-    doubt = 12.0 / c2 * (c1 / c2 + 3.0 * loss.worst) * math.log(K * (t + 4) / delta)
+    doubt = 12.0 / c2 * (c1 / c2 + 3.0 * loss.worst) * math.log(max(K, 1) * (t + 4) / delta)
     return grown, doubt
 
 
 def check_delta(delta: float) -> float:
     """delta as a float, or an error: Lemma 7 needs 0 < delta < 1/e."""
-    if not (_is_number(delta) and 0 < delta < 1 / math.e):
+    if not (is_number(delta) and 0 < delta < 1 / math.e):
         raise ValueError(f"delta = {delta!r}, but it must lie strictly between 0 and 1/e = 0.3679")
     return float(delta)
 
@@ -98,5 +100,6 @@ def _capped(norm2: Floats, factor: float, loss: Surrogate) -> Floats:
     return np.minimum(np.sqrt(np.maximum(norm2, 0.0) * factor), 2.0 * loss.R)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+def is_number(value: object) -> bool:
+    """A real number, and no bool."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

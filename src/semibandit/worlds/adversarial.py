@@ -36,6 +36,8 @@ class Adversarial(Synthetic):
         if tries < 1:
             raise ValueError(f"tries = {tries}, but the adversary needs at least 1 context")
         self.tries, self.kind = tries, kind
+        if slots is not None and not len(slots):
+            raise ValueError("slots is empty: the adversary needs at least one to choose from")
         self.slots = None if slots is None else [read_slots(s) for s in slots]
 
     def round(

@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from semibandit._arrays import Floats, Ints
-from semibandit.theory.cost import Cost, decreasing
+from semibandit.theory.cost import Cost, constant, decreasing
 from semibandit.theory.losses import Kind, expected_loss
 from semibandit.theory.slate import choose, top
 from semibandit.theory.surrogate import Square, Surrogate
@@ -49,8 +49,8 @@ class Synthetic:
                  label is relevant about half the time. With it, contexts are mixtures of topics
                  plus a constant, each label belongs to a few topics, and over contexts and labels
                  the mean probability is `density`, down to 1% and less.
-    correlation  of the labels' latent normals given x, 0 (independent) to 1 (exclusive); the
-                 marginals stay what they are.
+    correlation  of the labels' latent normals given x, from 0 (independent labels) to below 1
+                 (labels that come together); the marginals stay what they are.
 
     >>> world = Synthetic(n_features=40, n_labels=30, density=0.05, seed=1)
     >>> x, slots = world.round(0)
@@ -76,7 +76,7 @@ class Synthetic:
         if not 0 <= correlation < 1:
             raise ValueError(f"correlation = {correlation}, but it must lie in [0, 1)")
         self.correlation, self.density = float(correlation), density
-        random = np.random.default_rng([seed, 0])
+        random = np.random.default_rng([seed, 0, 0])
         if density is None:
             radius = self.loss.R if U is None else U
             if not 0 < radius <= self.loss.R:
@@ -131,7 +131,8 @@ class Synthetic:
         both = None
         if self.correlation:
             both = lambda i, j: copula.both(p[i], p[j], self.correlation)  # noqa: E731
-        return expected_loss(kind, p, shown, a=a, cost=cost, slots=slots, both=both)
+        S = self.n_labels if slots is None else slots
+        return expected_loss(kind, p, shown, a=a, cost=cost, slots=S, both=both)
 
     def best(
         self,
@@ -150,7 +151,7 @@ class Synthetic:
         if kind == "ac":
             return choose(p, slots, a, cost)
         if kind == "hamming":
-            return choose(p, slots, 0.5, lambda i, s: i * 0.0 + 1.0)
+            return choose(p, slots, 0.5, constant)
         return top(p, slots)
 
     def _contexts(self, random: np.random.Generator, n: int) -> Floats:
