@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from semibandit._atomic import replacing
 from semibandit.models.model import Arrays
 
 __all__ = ["VERSION", "read", "write"]
@@ -20,21 +19,10 @@ HEADER = "semibandit"
 
 def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays) -> None:
     """Write beside `path`, then put in its place at one stroke: the old file or the new, whole."""
-    path = Path(path)
     text = json.dumps({"version": VERSION, **header}).encode()
     contents = {HEADER: np.frombuffer(text, dtype=np.uint8), **arrays}
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, allow_pickle=False, **contents)
-            file.flush()
-            os.fsync(file.fileno())
-        _same_rights(path, beside)
-        os.replace(beside, path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
+    with replacing(path) as file:
+        np.savez(file, allow_pickle=False, **contents)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
@@ -56,23 +44,3 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
             f"this one reads formats up to {VERSION}"
         )
     return header, arrays
-
-
-def _same_rights(path: Path, beside: str) -> None:
-    """The rights the file had, or what a plainly created file would get."""
-    if path.exists():
-        mode = path.stat().st_mode & 0o777
-    else:
-        mask = os.umask(0)
-        os.umask(mask)
-        mode = 0o666 & ~mask
-    os.chmod(beside, mode)
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
