@@ -1,10 +1,11 @@
 """The named data sets: where they are, and what has been published about them.
 
 All nine are conversions of the Mulan repository's files, kept as members of one source package.
-The statistics are those published by Mulan (and by the Extreme Classification Repository, where it
-has the set). The members hold exactly that: every n, d and K is the same, every density and every
-cardinality the same to the digits given. One line needs a word: emotions has 1108 relevant labels
-in 593 rows, 1.8685, which Mulan rounds up to 1.869.
+The statistics are Mulan's, as the literature quotes them. The members hold the same n, d and K, and
+the same cardinality and density to the three digits given, but for one: emotions has 1108 relevant
+labels in 593 rows, 1.8685, quoted as 1.869. (The Extreme Classification Repository gives the same
+n, d and K for mediamill, bibtex and delicious, but 19.03 labels a row for delicious; the members
+have 19.020.)
 
 Worth knowing before replaying: enron has 8 rows without any feature (6 of them for training) and
 tmc2007-500 has 16 (11), so contexts need a bias; mediamill has 1,730 rows without any label,
