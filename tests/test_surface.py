@@ -11,10 +11,10 @@ ROOT = Path(__file__).parents[1]
 
 
 NAMES = """
-OBR Adversarial Banditron Confidit Diagonal Dual EpsilonGreedy Full Greedy KnownNorm Learner
+OBR Adversarial Banditron Confidit Dataset Diagonal Dual EpsilonGreedy Full Greedy KnownNorm Learner
 Logistic Play Random Scaled Scores Slate SlateUCB Square Surrogate Synthetic Thompson Trace
 UnknownNorm bounds choose constant decreasing expected_loss hamming linear load loss_ac loss_p_rank
-loss_rank play polynomial rbf replay top
+loss_rank play polynomial rbf read_dataset replay top
 """
 
 

@@ -9,6 +9,8 @@
 After Gentile and Orabona, "On Multilabel Classification and Ranking with Partial Feedback".
 """
 
+from semibandit.data.dataset import Dataset
+from semibandit.data.read import read_dataset
 from semibandit.experiments.play import Play, play
 from semibandit.experiments.replay import replay
 from semibandit.experiments.trace import Trace
@@ -41,6 +43,7 @@ __all__ = [
     "Adversarial",
     "Banditron",
     "Confidit",
+    "Dataset",
     "Diagonal",
     "Dual",
     "EpsilonGreedy",
@@ -75,6 +78,7 @@ __all__ = [
     "play",
     "polynomial",
     "rbf",
+    "read_dataset",
     "replay",
     "top",
 ]

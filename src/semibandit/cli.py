@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 import semibandit
+from semibandit.data_cli import data
 from semibandit.experiments import demo as demos
 from semibandit.experiments.progress import progress_of
 
@@ -20,6 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Learn which items to show, in which order and how many, from feedback on what was shown.",
 )
+app.add_typer(data, name="data")
 
 
 def _version(asked: bool) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import glob
 import json
 import os
-import secrets
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from semibandit._atomic import replacing
 from semibandit.models.model import Arrays
 
 __all__ = ["VERSION", "read", "write"]
@@ -21,27 +19,10 @@ HEADER = "semibandit"
 
 def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays) -> None:
     """Write beside `path`, then put in its place at one stroke: the old file or the new, whole."""
-    target = Path(os.path.realpath(path))  # a link stays a link
-    if not target.parent.is_dir():
-        raise FileNotFoundError(
-            f"cannot save {os.fspath(path)}: there is no folder {target.parent}"
-        )
     text = json.dumps({"version": VERSION, **header}).encode()
     contents = {HEADER: np.frombuffer(text, dtype=np.uint8), **arrays}
-    _sweep(target)
-    beside = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
-    try:
-        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
-            np.savez(file, allow_pickle=False, **contents)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            os.chmod(beside, target.stat().st_mode & 0o777)
-        os.replace(beside, target)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-    _sync_folder(target.parent)
+    with replacing(path) as file:
+        np.savez(file, allow_pickle=False, **contents)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
@@ -63,30 +44,3 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
             f"this one reads formats up to {VERSION}"
         )
     return header, arrays
-
-
-def _sweep(target: Path) -> None:
-    """Remove what a process that was killed while saving here left behind."""
-    for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
-        process = left.name[len(target.name) + 2 :].split("-")[0]
-        if process.isdigit() and int(process) != os.getpid() and not _alive(int(process)):
-            left.unlink(missing_ok=True)
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

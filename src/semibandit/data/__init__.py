@@ -1,0 +1,1 @@
+"""Multilabel data sets: a catalogue, a fetcher, and readers for the files that people have."""

@@ -1,0 +1,140 @@
+"""CSV and Parquet with label columns."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from semibandit.data.table import read_csv, read_parquet
+
+TEXT = 'age,"likes, sea",y_sun,height,y_snow\n30,1,0,1.8,1\n41,0,true,1.6,FALSE\n'
+COLUMNS = {
+    "age": [30, 41],
+    "likes, sea": [1, 0],
+    "y_sun": [False, True],
+    "height": [1.8, 1.6],
+    "y_snow": [1, 0],
+}
+
+
+def csv_of(folder):
+    (folder / "toy.csv").write_text(TEXT)
+    return read_csv, folder / "toy.csv"
+
+
+def parquet_of(folder):
+    pq.write_table(pa.table(COLUMNS), folder / "toy.parquet")
+    return read_parquet, folder / "toy.parquet"
+
+
+@pytest.mark.parametrize("made", [csv_of, parquet_of])
+@pytest.mark.parametrize("labels", ["y_*", ["y_sun", "y_snow"], ("y_sun", "y_sn*")])
+def test_label_columns_by_name_and_by_pattern(tmp_path, made, labels):
+    read, path = made(tmp_path)
+    dataset = read(path, labels=labels)
+    assert dataset.feature_names == ("age", "likes, sea", "height")
+    assert dataset.label_names == ("y_sun", "y_snow")
+    assert np.array_equal(dataset.X_train, [[30, 1, 1.8], [41, 0, 1.6]])
+    assert np.array_equal(dataset.Y_train, [[0, 1], [1, 0]])
+    assert read(path, labels=1).label_names == ("y_snow",)
+    assert (dataset.name, dataset.n_test) == ("toy", 0)
+
+
+@pytest.mark.parametrize("made", [csv_of, parquet_of])
+def test_columns_that_are_not_there(tmp_path, made):
+    read, path = made(tmp_path)
+    with pytest.raises(ValueError, match=r"has no column 'z_\*'; it has age, likes, sea, y_sun"):
+        read(path, labels="z_*")
+    with pytest.raises(ValueError, match="no column 'part' to split by"):
+        read(path, labels=1, split="part")
+    with pytest.raises(ValueError, match=r"labels = 5, but toy.* has 5 columns"):
+        read(path, labels=5)
+    with pytest.raises(ValueError, match="no columns but labels"):
+        read(path, labels="*")
+    with pytest.raises(ValueError, match=r"Y_train holds 30"):
+        read(path, labels=["age"])
+
+
+def test_semicolons_tabs_and_a_byte_order_mark(tmp_path):
+    for separator in ";\t":
+        (tmp_path / "toy.csv").write_text(f"\ufeffa{separator}b\n1{separator}0\n")
+        assert read_csv(tmp_path / "toy.csv", labels=["b"]).feature_names == ("a",)
+
+
+def test_a_column_that_says_which_part(tmp_path):
+    (tmp_path / "toy.csv").write_text("a,part,y\n1,train,1\n2,Test,0\n3,TRAIN,0\n")
+    pq.write_table(
+        pa.table({"a": [1, 2, 3], "part": ["train", "Test", "TRAIN"], "y": [1, 0, 0]}),
+        tmp_path / "toy.parquet",
+    )
+    for read, name in ((read_csv, "toy.csv"), (read_parquet, "toy.parquet")):
+        dataset = read(tmp_path / name, labels=["y"], split="part")
+        assert dataset.X_train.tolist() == [[1], [3]]
+        assert dataset.X_test.tolist() == [[2]]
+    (tmp_path / "toy.csv").write_text("a,part,y\n1,train,1\n2,dev,0\n")
+    with pytest.raises(ValueError, match="'part' holds 'dev', expected train or test"):
+        read_csv(tmp_path / "toy.csv", labels=["y"], split="part")
+
+
+def test_two_files(tmp_path):
+    (tmp_path / "toy_train.csv").write_text("a,y\n1,1\n")
+    (tmp_path / "toy_test.csv").write_text("y,a\n0,5\n")
+    dataset = read_csv(tmp_path / "toy_train.csv", labels=["y"])
+    assert dataset.X_test.tolist() == [[5]]
+    assert dataset.name == "toy"
+    (tmp_path / "toy_test.csv").write_text("y,b\n0,5\n")
+    with pytest.raises(ValueError, match="differ in column 'a'"):
+        read_csv(tmp_path / "toy_train.csv", labels=["y"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "needs a first line with a name for each column"),
+        ("a,a\n1,1\n", "needs a first line with a name for each column"),
+        ("a,y\n", "toy.csv has no rows"),
+        ("a,y\n1,1\n2\n", "toy.csv, line 3: 1 values for 2 columns"),
+        ("a,y\n1,1\n,0\n", "row 2: column 'a' is empty, expected a number"),
+        ("a,y\nred,1\n", "row 1: column 'a' is 'red', expected a number"),
+        ("a,y\n1,2\n", "Y_train holds 2.0"),
+        ('a,y\n"1,1\n', "toy.csv, line"),
+    ],
+)
+def test_mistakes_are_shown_where_they_are(tmp_path, text, message):
+    (tmp_path / "toy.csv").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_csv(tmp_path / "toy.csv", labels=["y"])
+
+
+def test_parquet_that_is_damaged_or_not_of_numbers(tmp_path):
+    _, path = parquet_of(tmp_path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(ValueError, match="is not a whole Parquet file"):
+        read_parquet(path, labels=1)
+    pq.write_table(pa.table({"a": ["x"], "y": [1]}), path)
+    with pytest.raises(ValueError, match="column 'a' is string, expected numbers"):
+        read_parquet(path, labels=1)
+    pq.write_table(pa.table({"a": [1, None], "y": [1, 0]}), path)
+    with pytest.raises(ValueError, match="column 'a' has 1 empty values"):
+        read_parquet(path, labels=1)
+
+
+def test_csv_needs_no_pyarrow_and_parquet_says_that_it_does(tmp_path):
+    csv_of(tmp_path)
+    parquet_of(tmp_path)
+    code = """
+import sys
+sys.modules["pyarrow"] = None
+import semibandit as sb
+print(sb.read_dataset("toy.csv", labels="y_*").K)
+try:
+    sb.read_dataset("toy.parquet", labels="y_*")
+except ValueError as why:
+    print(why)
+"""
+    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    said = "toy.parquet is Parquet, which needs pyarrow: pip install 'semibandit[data]'"
+    assert run.stdout.splitlines() == ["2", said], run.stderr
