@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Small matrices: two BLAS threads are slower than one, and tests run on every core already.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test lint clean
+.PHONY: run test lint bench clean
 
 run: $(VENV)/ready
 	$(BIN)/semibandit demo
@@ -17,6 +17,8 @@ test: lint
 	find src -name '*.nb[ic]' -delete
 	$(BIN)/pytest -n auto
 
+bench: $(VENV)/ready
+	$(BIN)/python -m benchmarks
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .

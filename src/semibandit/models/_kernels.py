@@ -187,21 +187,34 @@ def direction(j, t, X, block, last, V, before, A, hot, P, newest, older, U, C, u
             u[c] = P[hot[j], t, c]
     elif block[j] >= 0:
         own = A[block[j]]
-        for r in range(d):
-            y = x[0] * 0
+        for r in range(d):  # row by row: four at a time were not vectorised, and slower
+            y0 = x[0] * 0
             for c in range(d):
-                y += own[r * d + c] * x[c]
-            u[r] = y
+                y0 += own[r * d + c] * x[c]
+            u[r] = y0
     else:
         u[:] = x
         v = last[j]
-        while v >= 0:
-            y = x[0] * 0
+        while v >= 0:  # four vectors at a time
+            v1 = before[v]
+            v2 = before[v1] if v1 >= 0 else -1
+            v3 = before[v2] if v2 >= 0 else -1
+            p, q, r, s = V[v], V[max(v1, 0)], V[max(v2, 0)], V[max(v3, 0)]
+            y0 = y1 = y2 = y3 = x[0] * 0
             for c in range(d):
-                y += V[v, c] * x[c]
+                y0 += p[c] * x[c]
+                y1 += q[c] * x[c]
+                y2 += r[c] * x[c]
+                y3 += s[c] * x[c]
+            if v1 < 0:
+                y1 = x[0] * 0
+            if v2 < 0:
+                y2 = x[0] * 0
+            if v3 < 0:
+                y3 = x[0] * 0
             for c in range(d):
-                u[c] -= y * V[v, c]
-            v = before[v]
+                u[c] -= y0 * p[c] + y1 * q[c] + y2 * r[c] + y3 * s[c]
+            v = before[v3] if v3 >= 0 else -1
     e = newest[j]
     while e >= 0:
         y = C[e, t]
@@ -243,34 +256,44 @@ def event(j, t, move, step, shown, X, XT, w, block, last, dense, M, N, log, u, z
 
 
 @njit(**{**FAST, "fastmath": {"contract"}})  # not reassociated: A stays symmetric to the bit
-def apply(first, end, d, block, A, newest, older, U):
-    """Close the window for the dense rows among first..end: A⁻¹ -= Σ v vᵀ, four at a time."""
-    pick = np.empty(4, np.int64)
+def apply(first, end, d, block, A, sharp, lost, newest, older, U):
+    """Close the window for the dense rows among first..end: A⁻¹ -= Σ v vᵀ.
+
+    Rows with a sharp[j] >= 0 have what rounding takes kept in lost[sharp[j]], and given back.
+    """
+    pick, total = np.empty(4, np.int64), np.empty(d * d, A.dtype)
     for j in range(first, end):
         e = newest[j]
         if e < 0 or block[j] < 0:
             continue
         own = A[block[j]]
+        into = own
+        if sharp[j] >= 0:
+            total[:] = 0.0
+            into = total
         while e >= 0:
             k = 0
             while e >= 0 and k < 4:
                 pick[k] = e
                 e = older[e]
                 k += 1
-            if k == 4:
-                v0, v1, v2, v3 = U[pick[0]], U[pick[1]], U[pick[2]], U[pick[3]]
-                for r in range(d):
-                    a0, a1, a2, a3 = v0[r], v1[r], v2[r], v3[r]
-                    o = r * d
-                    for c in range(d):
-                        own[o + c] -= (a0 * v0[c] + a1 * v1[c]) + (a2 * v2[c] + a3 * v3[c])
-            else:
-                for q in range(k):
-                    v0 = U[pick[q]]
-                    for r in range(d):
-                        a0, o = v0[r], r * d
-                        for c in range(d):
-                            own[o + c] -= a0 * v0[c]
+            v0, v1, v2, v3 = U[pick[0]], U[pick[1 % k]], U[pick[2 % k]], U[pick[3 % k]]
+            zero = v0[0] * 0  # in place of vectors that are not there
+            for r in range(d):
+                a0 = v0[r]
+                a1 = v1[r] if k > 1 else zero
+                a2 = v2[r] if k > 2 else zero
+                a3 = v3[r] if k > 3 else zero
+                o = r * d
+                for c in range(d):
+                    into[o + c] -= (a0 * v0[c] + a1 * v1[c]) + (a2 * v2[c] + a3 * v3[c])
+        if sharp[j] >= 0:
+            rest = lost[sharp[j]]
+            for c in range(d * d):
+                wanted = rest[c] + total[c]
+                new = own[c] + wanted
+                rest[c] = wanted - (new - own[c])
+                own[c] = new
 
 
 @njit(**FAST)

@@ -73,6 +73,9 @@ class FullState:
     A_row: Ints  # dense matrix -> its row
     lost: dict[int, Floats]  # row -> what rounding took from its matrix, for rows updated OFTEN
 
+    def __post_init__(self) -> None:
+        self._lost: Floats | None = None  # the table that `lost` has parts of, if any
+
     @classmethod
     def start(cls, n_labels: int, d: int, dtype: str = "float64") -> FullState:
         none = np.empty(0, dtype=np.intp)
@@ -282,6 +285,27 @@ class FullState:
             v = int(self.before[v])
         self.last[row], self.block[row], self.A_row[self.m] = NONE, self.m, row
         self.m += 1
+
+    def lost_of(self, rows: Ints) -> tuple[Ints, Floats]:
+        """For kernels: row -> place in a table of what rounding took, NONE for all but `rows`."""
+        sharp = np.full(len(self.w), NONE, dtype=np.intp)
+        rows = rows[self.block[rows] >= 0]
+        new = [row for row in rows.tolist() if row not in self.lost]
+        if new:  # one table, of which each row has its part
+            size, d = len(self.lost) + len(new), self.d
+            self._lost = np.zeros((size, d, d), dtype=self.w.dtype)
+            for place, row in enumerate([*self.lost, *new]):
+                if row in self.lost:
+                    self._lost[place] = self.lost[row]
+                self.lost[row] = self._lost[place]
+        if not len(rows):
+            return sharp, np.empty((0, self.d * self.d), dtype=self.w.dtype)
+        if self._lost is None or len(self._lost) != len(self.lost):
+            self._lost = np.array(list(self.lost.values()), dtype=self.w.dtype)
+            self.lost = dict(zip(self.lost, self._lost, strict=True))
+        places = {row: place for place, row in enumerate(self.lost)}
+        sharp[rows] = [places[row] for row in rows.tolist()]
+        return sharp, self._lost.reshape(len(self._lost), -1)
 
     def subtract(self, row: int, total: Floats) -> None:
         """A⁻¹ -= total, a symmetric matrix; what is lost to rounding is kept where it adds up."""

@@ -54,7 +54,8 @@ class Window:
         def look(first: int, end: int) -> None:
             kernels.look_rows(first, end, self.XT, self.xx, s.w, s.block, s.last, *dense, M, N)
 
-        self._share(look)
+        plain = np.where(s.block[: s.n] >= 0, s.d * s.d // 2, s.d * (1 + s.count[: s.n])) + s.d
+        self._share(look, self.size * np.where(self.hot[: s.n] >= 0, s.d * s.d, plain))
 
     def close(self, n: int) -> None:
         """Write the window's updates back; n labels are touched now."""
@@ -64,12 +65,13 @@ class Window:
         rows = whose[: used[0]]
         often = np.bincount(rows, minlength=n)
         s.count[:n] += often
-        for row in np.flatnonzero((often > 0) & (s.count[:n] >= OFTEN) & (s.block[:n] >= 0)):
-            V = U[: used[0]][rows == row]
-            s.subtract(int(row), V.T @ V)
-            newest[row] = NONE  # done
-        A = self.flat()
-        self._share(lambda a, b: kernels.apply(a, b, s.d, s.block, A, newest, older, U))
+        sharp, lost = s.lost_of(np.flatnonzero((often > 0) & (s.count[:n] >= OFTEN)))
+        A, dense = self.flat(), s.block[:n] >= 0
+
+        def write(first: int, end: int) -> None:
+            kernels.apply(first, end, s.d, s.block, A, sharp, lost, newest, older, U)
+
+        self._share(write, often * dense * s.d * s.d)
         cold = np.flatnonzero(s.block[rows] < 0)
         s.reserve_vectors(len(cold))
         p, end = s.p, s.p + len(cold)
@@ -129,12 +131,11 @@ class Window:
                 np.zeros(1, dtype=np.intp),  # used
             )
 
-    def _share(self, work: Any) -> None:
+    def _share(self, work: Any, cost: Ints) -> None:
         """Do work(first, end) for all rows, cut into parts of equal cost for the threads."""
         s = self.state
-        cost = np.where(s.block[: s.n] >= 0, s.d * s.d // 2, s.d * (1 + s.count[: s.n])) + s.d
         total = np.cumsum(cost)
-        if self._pool is None or not s.n or total[-1] * self.size < WORTH:
+        if self._pool is None or not s.n or total[-1] < WORTH:
             work(0, s.n)
             return
         marks = total[-1] * np.arange(1, self.threads) / self.threads

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 
 from semibandit._arrays import Floats, Ints
 from semibandit.models.model import Arrays, Vector, dense, take
 from semibandit.policies.labels import Label
-from semibandit.policies.learner import Learner, View
+from semibandit.policies.learner import Common, Learner, View
 from semibandit.policies.slate import Slate
-from semibandit.theory.cost import Cost, decreasing
 from semibandit.theory.slate import order
 from semibandit.theory.width import is_number
 
@@ -38,25 +38,12 @@ class Banditron(Learner):
         labels: int | Sequence[Label],
         *,
         gamma: float = 0.05,
-        cost: Cost = decreasing,
-        a: float = 0.5,
-        normalize: bool = True,
-        bias: bool = False,
-        seed: int = 0,
+        **common: Unpack[Common],
     ) -> None:
         if not is_number(gamma) or not 0 < gamma <= 1:
             raise ValueError(f"gamma = {gamma!r}, but Banditron needs 0 < gamma <= 1")
         self.gamma = float(gamma)
-        super().__init__(
-            n_features,
-            labels,
-            sparse=False,
-            cost=cost,
-            a=a,
-            normalize=normalize,
-            bias=bias,
-            seed=seed,
-        )
+        super().__init__(n_features, labels, sparse=False, **common)
         self._w = np.zeros((len(self._labels.names), self._d))
 
     def _view(self, x: Vector, draw: int) -> View:

@@ -11,7 +11,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
@@ -25,7 +25,17 @@ from semibandit.policies.slate import Scores, Slate
 from semibandit.theory.cost import Cost, Costs, check_a, decreasing
 from semibandit.theory.slate import GRID, cut, order, read_slots
 
-__all__ = ["Learner", "View", "load"]
+__all__ = ["Common", "Learner", "View", "load"]
+
+
+class Common(TypedDict, total=False):
+    """What every learner takes besides its features and labels."""
+
+    cost: Cost  # decreasing | constant | any c(i, s), or a table of rows
+    a: float  # the weight of missed labels against wrong ones, 0 to 1
+    normalize: bool  # scale contexts to unit norm
+    bias: bool  # append a constant feature
+    seed: int
 
 
 @dataclass(frozen=True, eq=False)

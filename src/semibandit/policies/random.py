@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 
 from semibandit._arrays import Floats, Ints
 from semibandit.models.model import Arrays, Vector
 from semibandit.policies.labels import Label
-from semibandit.policies.learner import Learner, View
+from semibandit.policies.learner import Common, Learner, View
 from semibandit.policies.slate import Slate
-from semibandit.theory.cost import Cost, decreasing
 
 __all__ = ["Random"]
 
@@ -23,23 +23,9 @@ class Random(Learner):
         self,
         n_features: int,
         labels: int | Sequence[Label],
-        *,
-        cost: Cost = decreasing,
-        a: float = 0.5,
-        normalize: bool = True,
-        bias: bool = False,
-        seed: int = 0,
+        **common: Unpack[Common],
     ) -> None:
-        super().__init__(
-            n_features,
-            labels,
-            sparse=True,
-            cost=cost,
-            a=a,
-            normalize=normalize,
-            bias=bias,
-            seed=seed,
-        )
+        super().__init__(n_features, labels, sparse=True, **common)
 
     def _view(self, x: Vector, draw: int) -> View:
         even, none = np.full(len(self._tie), 0.5), np.zeros(len(self._tie))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -11,25 +11,19 @@ from semibandit._arrays import Floats, Ints
 from semibandit.models.full import Full
 from semibandit.models.model import Arrays, Look, Model, State, Vector
 from semibandit.policies.labels import Label
-from semibandit.policies.learner import Learner, View
+from semibandit.policies.learner import Common, Learner, View
 from semibandit.policies.slate import Slate
-from semibandit.theory.cost import Cost
 from semibandit.theory.surrogate import Square, Surrogate
 from semibandit.theory.width import Scaled, Width
 
 __all__ = ["Options", "SecondOrder", "SlateUCB"]
 
 
-class Options(TypedDict, total=False):
+class Options(Common, total=False):
     """What every second-order learner takes besides its features and labels."""
 
     model: Model  # Full() | Diagonal() | Dual(kernel)
     loss: Surrogate  # Square() | Logistic(R) | your own Surrogate
-    cost: Cost  # decreasing | constant | any c(i, s), or a table of rows
-    a: float  # the weight of missed labels against wrong ones, 0 to 1
-    normalize: bool  # scale contexts to unit norm
-    bias: bool  # append a constant feature
-    seed: int
 
 
 class SecondOrder(Learner):
