@@ -33,14 +33,17 @@ def list_sets() -> None:
     n is rows (training + test), d features, K labels; cardinality is how many labels are relevant
     to a row on average, density that divided by K. Those marked "yes" are on this machine already.
     """
-    table = Table(caption="semibandit data get NAME fetches one")
-    for column in ("name", "n", "d", "K", "cardinality", "density", "here", "rows; labels"):
+    table, console = Table(caption="semibandit data get NAME fetches one"), Console()
+    columns = ["name", "n", "d", "K", "cardinality", "density", "here", "rows; labels"]
+    columns = columns if console.width >= 120 else columns[:-1]  # a narrow screen: the figures
+    for column in columns:
         text = column in ("name", "here", "rows; labels")
-        table.add_column(column, justify="left" if text else "right", no_wrap=column == "name")
+        table.add_column(column, justify="left" if text else "right", no_wrap=True)
     for known in catalogue.SOURCE.sets:
         here = "yes" if fetch.cached(known.name) else ""
-        table.add_row(known.name, *_figures(known), here, known.about)
-    Console().print(table)
+        cells = [known.name, *_figures(known), here, known.about]
+        table.add_row(*cells[: len(columns)])
+    console.print(table)
 
 
 @data.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import zipfile
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,11 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
     """Header and arrays, or a ValueError that says what is wrong with the file."""
     with open(path, "rb") as file:
         try:
+            if not zipfile.is_zipfile(file):
+                raise ValueError("it is no .npz file, or cut off")
+            file.seek(0)
             archive = np.load(file, allow_pickle=False)
-            if not isinstance(archive, np.lib.npyio.NpzFile) or HEADER not in archive.files:
+            if HEADER not in archive.files:
                 raise ValueError("it was not written by semibandit")
             arrays = {name: archive[name] for name in archive.files}
             header = json.loads(arrays.pop(HEADER).tobytes())
