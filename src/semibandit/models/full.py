@@ -55,12 +55,13 @@ class Full:
 
 @dataclass
 class FullState:
-    """All labels. Arrays may be longer than what is used: n rows, p pool vectors, m matrices."""
+    """All labels. Arrays may be longer than what is used: n rows, p vectors, m matrices, l lost."""
 
     home: Ints  # label -> row, or NONE if untouched
     n: int
     p: int
     m: int
+    l: int  # noqa: E741
     owner: Ints  # row -> label
     w: Floats  # row -> weights
     block: Ints  # row -> its dense matrix, or NONE
@@ -71,10 +72,8 @@ class FullState:
     V_row: Ints  # pool vector -> its row, or NONE once the row is dense
     A_inv: Floats  # dense matrices
     A_row: Ints  # dense matrix -> its row
-    lost: dict[int, Floats]  # row -> what rounding took from its matrix, for rows updated OFTEN
-
-    def __post_init__(self) -> None:
-        self._lost: Floats | None = None  # the table that `lost` has parts of, if any
+    sharp: Ints  # row -> its place in `lost`, or NONE until it was updated OFTEN
+    lost: Floats  # what rounding took from a matrix
 
     @classmethod
     def start(cls, n_labels: int, d: int, dtype: str = "float64") -> FullState:
@@ -84,6 +83,7 @@ class FullState:
             n=0,
             p=0,
             m=0,
+            l=0,
             owner=none.copy(),
             w=np.empty((0, d), dtype=dtype),
             block=none.copy(),
@@ -94,7 +94,8 @@ class FullState:
             V_row=none.copy(),
             A_inv=np.empty((0, d, d), dtype=dtype),
             A_row=none.copy(),
-            lost={},
+            sharp=none.copy(),
+            lost=np.empty((0, d, d), dtype=dtype),
         )
 
     @property
@@ -174,7 +175,10 @@ class FullState:
             self.count[rows],
         )
         self.block = np.where(block >= 0, blocks[block], NONE) if self.m else block
-        self.lost = {int(place[row]): lost for row, lost in self.lost.items() if keep[row]}
+        sharp = self.sharp[rows]
+        self.lost = self.lost[sharp[sharp >= 0]]
+        self.sharp = np.where(sharp >= 0, np.cumsum(sharp >= 0) - 1, NONE)
+        self.l = len(self.lost)
         self.n, self.m, self.A_inv, self.A_row = len(rows), len(A_row), A_inv, A_row
         self._relink(self.V[: self.p], V_row)
 
@@ -187,10 +191,8 @@ class FullState:
             "V_row": self.V_row[: self.p].astype(np.int64),
             "A_inv": self.A_inv[: self.m],
             "A_row": self.A_row[: self.m].astype(np.int64),
-            "often": np.array(sorted(self.lost), dtype=np.int64),
-            "lost": np.array([self.lost[row] for row in sorted(self.lost)], self.w.dtype).reshape(
-                -1, self.d, self.d
-            ),
+            "sharp": self.sharp[: self.n].astype(np.int64),
+            "lost": self.lost[: self.l],
         }
 
     def restore(self, arrays: Arrays) -> None:
@@ -203,15 +205,17 @@ class FullState:
             take(arrays, "A_inv", (m, d, d), dtype),
             take(arrays, "A_row", (m,), np.int64),
         )
-        h = len(arrays.get("often", ()))
-        often, lost = take(arrays, "often", (h,), np.int64), take(arrays, "lost", (h, d, d), dtype)
+        h = len(arrays.get("lost", ()))
+        sharp, lost = take(arrays, "sharp", (n,), np.int64), take(arrays, "lost", (h, d, d), dtype)
         for name, index, limit in (
             ("owner", owner, len(self.home)),
-            ("often", often, n),
+            ("sharp", sharp, h),
             ("V_row", V_row, n),
             ("A_row", A_row, n),
         ):
-            if np.any(index >= limit) or np.any(index < (NONE if name == "V_row" else 0)):
+            if np.any(index >= limit) or np.any(
+                index < (NONE if name in ("V_row", "sharp") else 0)
+            ):
                 raise ValueError(f"the array {name!r} points outside of what it is for")
         self.home = np.full(len(self.home), NONE, dtype=np.intp)
         self.home[owner] = np.arange(n)
@@ -219,7 +223,7 @@ class FullState:
         self.count, self.A_inv, self.A_row = count.astype(np.intp), A_inv, A_row.astype(np.intp)
         self.block = np.full(n, NONE, dtype=np.intp)
         self.block[self.A_row] = np.arange(m)
-        self.lost = dict(zip(often.tolist(), lost.copy(), strict=True))
+        self.sharp, self.lost, self.l = sharp.astype(np.intp), lost, h
         self._relink(V, V_row.astype(np.intp))
 
     def weights(self) -> Floats:
@@ -245,7 +249,7 @@ class FullState:
             self.reserve_rows(1)
             row = self.n
             self.owner[row], self.w[row], self.count[row] = label, 0.0, 0
-            self.block[row] = self.last[row] = NONE
+            self.block[row] = self.last[row] = self.sharp[row] = NONE
             self.home[label] = row
             self.n += 1
         return row
@@ -286,26 +290,14 @@ class FullState:
         self.last[row], self.block[row], self.A_row[self.m] = NONE, self.m, row
         self.m += 1
 
-    def lost_of(self, rows: Ints) -> tuple[Ints, Floats]:
-        """For kernels: row -> place in a table of what rounding took, NONE for all but `rows`."""
-        sharp = np.full(len(self.w), NONE, dtype=np.intp)
-        rows = rows[self.block[rows] >= 0]
-        new = [row for row in rows.tolist() if row not in self.lost]
-        if new:  # one table, of which each row has its part
-            size, d = len(self.lost) + len(new), self.d
-            self._lost = np.zeros((size, d, d), dtype=self.w.dtype)
-            for place, row in enumerate([*self.lost, *new]):
-                if row in self.lost:
-                    self._lost[place] = self.lost[row]
-                self.lost[row] = self._lost[place]
-        if not len(rows):
-            return sharp, np.empty((0, self.d * self.d), dtype=self.w.dtype)
-        if self._lost is None or len(self._lost) != len(self.lost):
-            self._lost = np.array(list(self.lost.values()), dtype=self.w.dtype)
-            self.lost = dict(zip(self.lost, self._lost, strict=True))
-        places = {row: place for place, row in enumerate(self.lost)}
-        sharp[rows] = [places[row] for row in rows.tolist()]
-        return sharp, self._lost.reshape(len(self._lost), -1)
+    def sharpen(self, rows: Ints) -> None:
+        """From now on these rows keep what rounding takes from their matrices."""
+        new = rows[(self.sharp[rows] < 0) & (self.block[rows] >= 0)]
+        end = self.l + len(new)
+        self.lost = _roomy(self.lost, self.l, end, len(self.home))
+        self.lost[self.l : end] = 0.0
+        self.sharp[new] = np.arange(self.l, end)
+        self.l = end
 
     def subtract(self, row: int, total: Floats) -> None:
         """A⁻¹ -= total, a symmetric matrix; what is lost to rounding is kept where it adds up."""
@@ -313,7 +305,8 @@ class FullState:
         if self.count[row] < OFTEN:
             np.subtract(A, total, out=A)
             return
-        lost = self.lost.setdefault(row, np.zeros_like(A))
+        self.sharpen(np.array([row]))
+        lost = self.lost[self.sharp[row]]
         wanted = lost - total
         new = A + wanted
         np.subtract(wanted, new - A, out=lost)
@@ -324,7 +317,7 @@ class FullState:
     def reserve_rows(self, more: int) -> None:
         """Room for more touched labels."""
         most, need = len(self.home), self.n + more
-        for name in ("owner", "w", "block", "last", "count"):
+        for name in ("owner", "w", "block", "last", "count", "sharp"):
             setattr(self, name, _roomy(getattr(self, name), self.n, need, most))
 
     def reserve_vectors(self, more: int) -> None:

@@ -61,15 +61,16 @@ class Window:
         """Write the window's updates back; n labels are touched now."""
         s, (newest, older, whose, U, _, used) = self.state, self.log
         old, s.n = s.n, n
-        s.count[old:n] = 0
+        s.count[old:n], s.sharp[old:n] = 0, NONE
         rows = whose[: used[0]]
         often = np.bincount(rows, minlength=n)
         s.count[:n] += often
-        sharp, lost = s.lost_of(np.flatnonzero((often > 0) & (s.count[:n] >= OFTEN)))
+        s.sharpen(np.flatnonzero((often > 0) & (s.count[:n] >= OFTEN)))
+        lost = s.lost.reshape(len(s.lost), s.d * s.d)
         A, dense = self.flat(), s.block[:n] >= 0
 
         def write(first: int, end: int) -> None:
-            kernels.apply(first, end, s.d, s.block, A, sharp, lost, newest, older, U)
+            kernels.apply(first, end, s.d, s.block, A, s.sharp, lost, newest, older, U)
 
         self._share(write, often * dense * s.d * s.d)
         cold = np.flatnonzero(s.block[rows] < 0)
