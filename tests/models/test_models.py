@@ -52,6 +52,18 @@ def test_a_move_changes_the_margin_at_x_by_what_was_asked(model):
     np.testing.assert_allclose(after.norm2, before.norm2, atol=1e-12)  # A is as it was
 
 
+@pytest.mark.parametrize("model", [*MODELS, pytest.param(sb.Full("float32"), id="float32")])
+@pytest.mark.parametrize("rounds", [0, 2, 30])  # untouched, cold and dense labels
+def test_many_looks_at_once_are_single_looks(model, rounds):
+    state, random = busy(model, rounds=rounds)
+    xs = list(unit(random, 7))
+    tolerance = 1e-5 if model == sb.Full("float32") else 1e-13
+    for many, one in zip(state.look_many(xs), map(state.look, xs), strict=True):
+        np.testing.assert_array_equal(many.x, one.x)
+        np.testing.assert_allclose(many.margin, one.margin, atol=tolerance)
+        np.testing.assert_allclose(many.norm2, one.norm2, atol=tolerance)
+
+
 @pytest.mark.parametrize("model", [m for m in MODELS if m.id != "diagonal"])
 def test_an_update_lowers_the_norm_at_x_as_sherman_and_morrison_say(model):
     state, random = busy(model)

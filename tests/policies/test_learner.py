@@ -37,6 +37,35 @@ def test_rank_changes_nothing(make):
 
 
 @pytest.mark.parametrize("make", ALL)
+def test_rank_many_is_rank_for_each(make, monkeypatch):
+    monkeypatch.setattr("semibandit.policies.learner.TOGETHER", 4 * K)  # several products
+    learner = make()
+    drive(learner, 30)
+    X = contexts(10)
+    slots = [1] * 10 if learner.one_slot else [None, 0, 1, 2, 3, 4, 5, 6, 7, 8]
+    limit = {"candidates": [0, 2, 3, 5], "exclude": [3], "draw": 4}
+    for many, x, slot in zip(learner.rank_many(X, slots, **limit), X, slots, strict=True):
+        one = learner.rank(x, slot, **limit)
+        assert many.labels == one.labels
+        assert many.slots == one.slots
+        np.testing.assert_allclose(many.prob, one.prob, atol=1e-12)
+        learner._check_slate(many)
+    whole = [slate.labels for slate in learner.rank_many(sparse.csr_array(X))]
+    assert whole == [learner.rank(x).labels for x in X]
+    assert learner.rank_many([]) == []
+
+
+def test_rank_many_says_which_row_is_wrong():
+    learner = sb.SlateUCB(D, K)
+    X = contexts(3)
+    X[1, 2] = np.nan
+    with pytest.raises(ValueError, match=r"row 1 of X: context\[2\] is nan"):
+        learner.rank_many(X)
+    with pytest.raises(ValueError, match="2 slots for 3 contexts"):
+        learner.rank_many(contexts(3), [1, 2])
+
+
+@pytest.mark.parametrize("make", ALL)
 def test_the_same_seed_gives_the_same_game(make):
     assert drive(make(), 60) == drive(make(), 60)
 

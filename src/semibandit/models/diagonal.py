@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +39,12 @@ class DiagonalState:
         """Margins Σ_r w_ir x_r and squared norms Σ_r x_r²/A_irr, for every label i."""
         rows, value = _entries(x)
         return Look(x, value @ self.w[rows], value**2 @ self.A_inv[rows])
+
+    def look_many(self, xs: Sequence[Vector]) -> list[Look]:
+        if any(isinstance(x, Sparse) for x in xs):
+            return [self.look(x) for x in xs]
+        X = np.array(xs)
+        return [*map(Look, xs, X @ self.w, X**2 @ self.A_inv)]
 
     def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
         rows, value = _entries(look.x)

@@ -12,6 +12,7 @@ was projected to D but not shown. B grows by one row in O(N²), nothing is compu
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -143,6 +144,9 @@ class DualState:
             if len(label.points) or len(label.extra):
                 margin[i], norm2[i] = label.look(k, kxx)
         return Look(x, margin, norm2, np.append(k, kxx))
+
+    def look_many(self, xs: Sequence[Vector]) -> list[Look]:
+        return [self.look(x) for x in xs]
 
     def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
         if not len(moved) and not len(shown):

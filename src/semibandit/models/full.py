@@ -17,6 +17,7 @@ and gives it back with the next update (Kahan's compensated sum).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -125,6 +126,28 @@ class FullState:
             margin[self.owner[:n]] = self.w[:n] @ x
             norm2[self.owner[:n]] = here
         return Look(plain, margin, norm2)
+
+    def look_many(self, xs: Sequence[Vector]) -> list[Look]:
+        plain = [dense(x) for x in xs]
+        X = np.array(plain, dtype=self.w.dtype)
+        XT, xx = np.ascontiguousarray(X.T), np.einsum("bc,bc->b", X, X)
+        K, B, d, n, p, m = len(self.home), len(X), self.d, self.n, self.p, self.m
+        margin, norm2 = np.zeros((B, K)), np.repeat(xx[:, None].astype(np.float64), K, axis=1)
+        here = np.repeat(xx[:, None], n, axis=1)
+        for first in range(0, p, 4096):
+            part = slice(first, min(first + 4096, p))
+            owned = self.V_row[part]
+            seen = (self.V[part] @ XT)[owned >= 0] ** 2
+            for b in range(B):
+                here[b] -= np.bincount(owned[owned >= 0], weights=seen[:, b], minlength=n)
+        some = max(1, (1 << 20) // (B * d))  # matrices at a time: their products stay in cache
+        for first in range(0, m, some):
+            A = self.A_inv[first : min(first + some, m)]
+            along = (A.reshape(-1, d) @ XT).reshape(len(A), d, B)
+            here[:, self.A_row[first : first + len(A)]] = np.einsum("kcb,cb->bk", along, XT)
+        margin[:, self.owner[:n]] = X @ self.w[:n].T
+        norm2[:, self.owner[:n]] = here
+        return [*map(Look, plain, margin, norm2)]
 
     def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
         x = dense(look.x).astype(self.w.dtype, copy=False)

@@ -6,6 +6,7 @@ learner looks through (`look`) and moves (`step`). Rows are labels.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -44,6 +45,10 @@ class State(Protocol):
     """The learned part. `step` computes first and writes last: it happens whole or not at all."""
 
     def look(self, x: Vector) -> Look: ...
+
+    def look_many(self, xs: Sequence[Vector]) -> list[Look]:
+        """`look` for each of the contexts, the sums in whatever order is fast."""
+        ...
 
     def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
         """Move the margins of labels `moved` by `change` along A⁻¹x (step 2 of Figure 2); then for

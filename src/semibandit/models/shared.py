@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,11 @@ class SharedState:
     def look(self, x: Vector) -> Look:
         x = dense(x)
         return Look(x, self.w @ x, np.full(len(self.w), (self.A_inv @ x) @ x))
+
+    def look_many(self, xs: Sequence[Vector]) -> list[Look]:
+        X, K = np.array([dense(x) for x in xs]), len(self.w)
+        norm2 = np.einsum("bc,bc->b", X @ self.A_inv, X)
+        return [*map(Look, X, X @ self.w.T, np.repeat(norm2[:, None], K, axis=1))]
 
     def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
         """As for any model, but A grows once: `shown` are the labels whose answer is known, all."""

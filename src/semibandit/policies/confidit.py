@@ -13,7 +13,7 @@ from typing import Unpack
 import numpy as np
 
 from semibandit._arrays import Floats, Ints
-from semibandit.models.model import Sparse, Vector
+from semibandit.models.model import Look, Sparse, Vector
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import View
 from semibandit.policies.slate import Slate
@@ -62,8 +62,8 @@ class Confidit(SlateUCB):
             return replace(vector, value=vector.value / (1.0 + self.alpha))
         return vector / (1.0 + self.alpha)
 
-    def _view(self, x: Vector, draw: int) -> View:
-        view, look = super()._view(x, draw), self._look(x)
+    def _judge(self, look: Look, draw: int) -> View:
+        view = super()._judge(look, draw)
         margin = np.clip(look.margin, -self.alpha, 1.0)
         score = margin + view.width
         return View(margin, view.width, self._prob(margin), score, self._prob(score))

@@ -25,7 +25,9 @@ from semibandit.policies.slate import Scores, Slate
 from semibandit.theory.cost import Cost, Costs, check_a, decreasing
 from semibandit.theory.slate import GRID, cut, order, read_slots
 
-__all__ = ["Common", "Learner", "View", "load"]
+__all__ = ["Common", "Learner", "Request", "View", "load"]
+
+TOGETHER = 1 << 23  # margins of contexts ranked together: more would only take memory
 
 
 class Common(TypedDict, total=False):
@@ -47,6 +49,17 @@ class View:
     estimate: Floats
     score: Floats
     prob: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What `rank` was asked, its context and slots read."""
+
+    x: Vector
+    slots: int | None
+    candidates: Iterable[Label] | None
+    exclude: Iterable[Label] | None
+    draw: int
 
 
 class Learner(ABC):
@@ -106,6 +119,10 @@ class Learner(ABC):
 
     @abstractmethod
     def _view(self, x: Vector, draw: int) -> View: ...
+
+    def _views(self, xs: Sequence[Vector], draws: Sequence[int]) -> list[View]:
+        """`_view` of many contexts, for learners that can do better than one by one."""
+        return [*map(self._view, xs, draws)]
 
     @abstractmethod
     def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
@@ -179,6 +196,52 @@ class Learner(ABC):
         with self._lock.reading():
             rows = self._allowed(candidates, exclude)
             return self._decide(self._view(vector, draw), vector, limit, rows, draw)
+
+    def rank_many(
+        self,
+        X: Any,
+        slots: int | Sequence[int | None] | None = None,
+        *,
+        candidates: Iterable[Label] | None = None,
+        exclude: Iterable[Label] | None = None,
+        draw: int = 0,
+    ) -> list[Slate]:
+        """The slates that `rank` gives for each row of X: one matrix product for all.
+
+        X      contexts: an array, a list of vectors, or a scipy-sparse matrix
+        slots  one for all, or one for each
+
+        All are ranked by one and the same state, whatever `learn` does meanwhile.
+        """
+        rows = [X[[i]] for i in range(X.shape[0])] if hasattr(X, "tocsr") else list(X)
+        limits: list[int | None] = (
+            list(slots) if isinstance(slots, Sequence | np.ndarray) else [slots] * len(rows)
+        )
+        if len(limits) != len(rows):
+            raise ValueError(f"{len(limits)} slots for {len(rows)} contexts")
+        if candidates is not None:
+            candidates = list(candidates)
+        if exclude is not None:
+            exclude = list(exclude)
+        return self._rank_all(
+            [
+                Request(self._read_at(i, x), self._read_slots(limit), candidates, exclude, draw)
+                for i, (x, limit) in enumerate(zip(rows, limits, strict=True))
+            ]
+        )
+
+    def _rank_all(self, requests: Sequence[Request]) -> list[Slate]:
+        """Slates for requests that were read, all from one state."""
+        slates: list[Slate] = []
+        with self._lock.reading():
+            some = max(1, TOGETHER // len(self._tie))
+            for first in range(0, len(requests), some):
+                part = requests[first : first + some]
+                views = self._views([r.x for r in part], [r.draw for r in part])
+                for view, r in zip(views, part, strict=True):
+                    rows = self._allowed(r.candidates, r.exclude)
+                    slates.append(self._decide(view, r.x, r.slots, rows, r.draw))
+        return slates
 
     def scores(self, x: Any, *, draw: int = 0) -> Scores:
         """Every label's margin, width, estimate and prob for context x, shown or not."""
@@ -280,6 +343,12 @@ class Learner(ABC):
         return read_context(
             x, self.n_features, bias=self.bias, normalize=self.normalize, sparse=self._sparse
         )
+
+    def _read_at(self, i: int, x: Any) -> Vector:
+        try:
+            return self._read(x)
+        except ValueError as why:
+            raise ValueError(f"row {i} of X: {why}") from None
 
     def _read_slots(self, slots: int | None) -> int | None:
         limit = read_slots(slots)

@@ -55,8 +55,14 @@ class SecondOrder(Learner):
         return look
 
     def _view(self, x: Vector, draw: int) -> View:
+        return self._judge(self._look(x), draw)
+
+    def _views(self, xs: Sequence[Vector], draws: Sequence[int]) -> list[View]:
+        return [*map(self._judge, self._state.look_many(xs), draws)]
+
+    def _judge(self, look: Look, draw: int) -> View:
         """By the estimates alone; learners that explore say how."""
-        margin = np.clip(self._look(x).margin, -self.loss.R, self.loss.R)
+        margin = np.clip(look.margin, -self.loss.R, self.loss.R)
         prob = self.loss.prob(margin)
         return View(margin, np.zeros_like(margin), prob, margin, prob)
 
@@ -108,8 +114,8 @@ class SlateUCB(SecondOrder):
         self.width = width
         super().__init__(n_features, labels, **options)
 
-    def _view(self, x: Vector, draw: int) -> View:
-        R, look = self.loss.R, self._look(x)
+    def _judge(self, look: Look, draw: int) -> View:
+        R = self.loss.R
         margin = np.clip(look.margin, -R, R)  # step 2: Δ̂' of the projected weights
         width = self.width(
             look.norm2,

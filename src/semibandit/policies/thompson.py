@@ -8,7 +8,7 @@ from typing import Unpack
 
 import numpy as np
 
-from semibandit.models.model import Vector
+from semibandit.models.model import Look
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import View
 from semibandit.policies.slate_ucb import Options, SecondOrder
@@ -37,11 +37,11 @@ class Thompson(SecondOrder):
         self.alpha = float(alpha)
         super().__init__(n_features, labels, **options)
 
-    def _view(self, x: Vector, draw: int) -> View:
-        R, look = self.loss.R, self._look(x)
+    def _judge(self, look: Look, draw: int) -> View:
+        R = self.loss.R
         margin = np.clip(look.margin, -R, R)
         spread = self.alpha * np.sqrt(np.maximum(look.norm2, 0.0))
-        score = margin + spread * self._random(x, draw).standard_normal(len(margin))
+        score = margin + spread * self._random(look.x, draw).standard_normal(len(margin))
         prob = self.loss.prob(np.clip(score, -R, R))
         return View(margin, spread, self.loss.prob(margin), score, prob)
 
