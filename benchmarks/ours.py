@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,16 @@ def online(workload: Workload, rounds: int = 200) -> dict[str, float]:
         times["pass"].append(marks[1] - marks[0])
         times["rank"].append(marks[2] - marks[1])
         times["learn"].append(end - begin)
-    return {name: float(np.median(values)) for name, values in times.items()}
+    found = {name: float(np.median(values)) for name, values in times.items()}
+    X = np.asarray(workload.X[:64])
+    laps = [_timed(lambda: learner.rank_many(X, SLOTS)) for _ in range(10)]
+    return found | {"rank_many": float(np.median(laps)) / len(X)}
+
+
+def _timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
 
 
 def million_rounds(d: int = 120, K: int = 101) -> dict[str, float]:

@@ -240,6 +240,31 @@ def test_float32_is_close():
         sb.Full(dtype="float16")
 
 
+@pytest.mark.parametrize("hot", [1, 6, 10**9])  # all labels hot, some, none
+def test_matrices_are_whole_and_symmetric_to_the_bit_after_every_block(monkeypatch, hot):
+    """In between only lower halves are kept up; also where a later block is refused."""
+    from semibandit.models import full, window
+
+    monkeypatch.setattr(window, "HOT", hot)
+    monkeypatch.setattr(full, "OFTEN", 300)
+    monkeypatch.setattr(window, "OFTEN", 300)
+    T, d, K = 1500, 19, 6
+    X, Y, _ = data(T, d, K, seed=2)
+    plain = sb.SlateUCB(d, K, a=1.0)
+    sb.replay(plain, X[:1024], Y[:1024], 3, plain=True)
+    X[1200, 3] = np.nan
+    learner = sb.SlateUCB(d, K, a=1.0)
+    with pytest.raises(ValueError, match="row 1200"):
+        sb.replay(learner, X, Y, 3)
+    s = learner._state
+    assert s.m == K
+    assert learner.t == 1025
+    for matrices in (s.A_inv[: s.m], s.lost[: s.l]):
+        np.testing.assert_array_equal(matrices, matrices.transpose(0, 2, 1))
+    for i in range(K):
+        np.testing.assert_allclose(s.inverse(i), plain._state.inverse(i), atol=1e-12)
+
+
 def test_a_label_updated_very_often_stays_sharp_in_replay(monkeypatch):
     from semibandit.models import full, window
 

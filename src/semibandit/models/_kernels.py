@@ -1,8 +1,9 @@
 """Windows: full matrices seen through the next B contexts, exactly (docs/design.md, section 5).
 
-Kernels take arrays, change arrays and check nothing. `XT` is the window's contexts by feature,
-flat: XT[c*B + b] is feature c of context b. `M[b, j]` and `N[b, j]` are the margin and the squared
-norm of row j at context b, always as the plain loop would have them in that round.
+Kernels take arrays, change arrays and check nothing. `XT` are the window's contexts by feature, in
+chunks (`_tile`). `M[j, b]` and `N[j, b]` are the margin and the squared norm of row j at context b,
+always as the plain loop would have them in that round. Of a dense matrix only the lower half is
+read and kept up, unless its label is hot; `mirror` makes it whole again.
 """
 
 from __future__ import annotations
@@ -10,172 +11,123 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["B", "apply", "event", "link", "look_rows"]
+from semibandit.models._tile import ROWS, VECTOR, B, chunk, dots, forms, products, together
 
-B = 64  # contexts in a window: a constant, so that the compiler can unroll
+__all__ = ["B", "apply", "chunked", "event", "link", "look_rows", "mirror"]
 
 FAST = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract", "reassoc"}}
 
 
 @njit(**FAST)
-def times(v, XT, out):
-    """out[b] = v·x_b for every context of the window."""
-    d = len(v)
+def padded(d):
+    """d rounded up to a multiple of ROWS."""
+    return (d + ROWS - 1) // ROWS * ROWS
+
+
+def chunked(X):
+    """The contexts X (B×d) as `_tile` wants them."""
+    d = X.shape[1]
+    C, D = 2 * VECTOR // X.itemsize, (d + ROWS - 1) // ROWS * ROWS
+    XT = np.zeros((B // C, D, C), X.dtype)
+    XT[:, :d] = X.reshape(B // C, C, d).transpose(0, 2, 1)
+    return XT.ravel()
+
+
+@njit(**FAST)
+def times(v, XT, first, out):
+    """out[b] = v·x_b for the contexts of the window from `first` on, and maybe some before it."""
+    step = together(XT)
+    for q in range(first - first % step, B, step):
+        dots(v, len(v), XT, padded(len(v)), q, out)
+
+
+@njit(**FAST)
+def offsets_of(first, end, d, into):
+    """Where rows first, first + 1, ... of a flat table lie; the last stands for those after it."""
+    for k in range(ROWS):
+        into[k] = min(first + k, end - 1) * d
+
+
+@njit(**FAST)
+def quadratic(A, d, XT, twice, offsets, out):
+    """out[b] = x_b·A x_b for a symmetric A (flat), from its lower half."""
+    C, D = chunk(XT), padded(d)
     out[:] = 0.0
-    D = d - d % 8
-    for c in range(0, D, 8):
-        a0, a1, a2, a3 = v[c], v[c + 1], v[c + 2], v[c + 3]
-        a4, a5, a6, a7 = v[c + 4], v[c + 5], v[c + 6], v[c + 7]
-        o = c * B
-        for b in range(B):
-            out[b] += (
-                a0 * XT[o + b]
-                + a1 * XT[o + B + b]
-                + a2 * XT[o + 2 * B + b]
-                + a3 * XT[o + 3 * B + b]
-                + a4 * XT[o + 4 * B + b]
-                + a5 * XT[o + 5 * B + b]
-                + a6 * XT[o + 6 * B + b]
-                + a7 * XT[o + 7 * B + b]
-            )
-    for c in range(D, d):
-        a0 = v[c]
-        for b in range(B):
-            out[b] += a0 * XT[c * B + b]
+    for q in range(0, B, C):
+        for r in range(0, d, ROWS):
+            offsets_of(r, d, d, offsets)
+            own = min(ROWS, d - r)
+            forms(A, offsets, r, twice, q * D, own, XT, q * D + r * C, out, q)
 
 
 @njit(**FAST)
-def quadratic(A, d, XT, acc, out):
-    """out[b] = x_b·A x_b for a symmetric A (flat), from its lower half: four rows at a time."""
-    out[:] = 0.0
-    D = d - d % 4
-    for r in range(0, D, 4):
-        o0 = r * d
-        o1, o2, o3 = o0 + d, o0 + 2 * d, o0 + 3 * d
-        a00, a10, a11 = 0.5 * A[o0 + r], A[o1 + r], 0.5 * A[o1 + r + 1]
-        a20, a21, a22 = A[o2 + r], A[o2 + r + 1], 0.5 * A[o2 + r + 2]
-        a30, a31, a32, a33 = A[o3 + r], A[o3 + r + 1], A[o3 + r + 2], 0.5 * A[o3 + r + 3]
-        z = r * B
-        for b in range(B):
-            x0, x1, x2, x3 = XT[z + b], XT[z + B + b], XT[z + 2 * B + b], XT[z + 3 * B + b]
-            acc[b] = a00 * x0
-            acc[B + b] = a10 * x0 + a11 * x1
-            acc[2 * B + b] = a20 * x0 + a21 * x1 + a22 * x2
-            acc[3 * B + b] = a30 * x0 + a31 * x1 + a32 * x2 + a33 * x3
-        for c in range(0, r, 4):
-            a0, a1, a2, a3 = A[o0 + c], A[o0 + c + 1], A[o0 + c + 2], A[o0 + c + 3]
-            e0, e1, e2, e3 = A[o1 + c], A[o1 + c + 1], A[o1 + c + 2], A[o1 + c + 3]
-            f0, f1, f2, f3 = A[o2 + c], A[o2 + c + 1], A[o2 + c + 2], A[o2 + c + 3]
-            g0, g1, g2, g3 = A[o3 + c], A[o3 + c + 1], A[o3 + c + 2], A[o3 + c + 3]
-            z = c * B
-            for b in range(B):
-                x0, x1, x2, x3 = XT[z + b], XT[z + B + b], XT[z + 2 * B + b], XT[z + 3 * B + b]
-                acc[b] += a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3
-                acc[B + b] += e0 * x0 + e1 * x1 + e2 * x2 + e3 * x3
-                acc[2 * B + b] += f0 * x0 + f1 * x1 + f2 * x2 + f3 * x3
-                acc[3 * B + b] += g0 * x0 + g1 * x1 + g2 * x2 + g3 * x3
-        z = r * B
-        for b in range(B):
-            out[b] += 2.0 * (
-                XT[z + b] * acc[b]
-                + XT[z + B + b] * acc[B + b]
-                + XT[z + 2 * B + b] * acc[2 * B + b]
-                + XT[z + 3 * B + b] * acc[3 * B + b]
-            )
-    for r in range(D, d):
-        a0 = 0.5 * A[r * d + r]
-        for b in range(B):
-            acc[b] = a0 * XT[r * B + b]
-        for c in range(r):
-            a0 = A[r * d + c]
-            for b in range(B):
-                acc[b] += a0 * XT[c * B + b]
-        for b in range(B):
-            out[b] += 2.0 * XT[r * B + b] * acc[b]
-
-
-@njit(**FAST)
-def times4(p, q, r, s, XT, acc):
-    """acc[k*B + b] = v_k·x_b for four vectors at a time."""
-    d = len(p)
-    acc[:] = 0.0
-    D = d - d % 4
-    for c in range(0, D, 4):
-        a0, a1, a2, a3 = p[c], p[c + 1], p[c + 2], p[c + 3]
-        e0, e1, e2, e3 = q[c], q[c + 1], q[c + 2], q[c + 3]
-        f0, f1, f2, f3 = r[c], r[c + 1], r[c + 2], r[c + 3]
-        g0, g1, g2, g3 = s[c], s[c + 1], s[c + 2], s[c + 3]
-        z = c * B
-        for b in range(B):
-            x0, x1, x2, x3 = XT[z + b], XT[z + B + b], XT[z + 2 * B + b], XT[z + 3 * B + b]
-            acc[b] += a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3
-            acc[B + b] += e0 * x0 + e1 * x1 + e2 * x2 + e3 * x3
-            acc[2 * B + b] += f0 * x0 + f1 * x1 + f2 * x2 + f3 * x3
-            acc[3 * B + b] += g0 * x0 + g1 * x1 + g2 * x2 + g3 * x3
-    for c in range(D, d):
-        a0, e0, f0, g0 = p[c], q[c], r[c], s[c]
-        for b in range(B):
-            x0 = XT[c * B + b]
-            acc[b] += a0 * x0
-            acc[B + b] += e0 * x0
-            acc[2 * B + b] += f0 * x0
-            acc[3 * B + b] += g0 * x0
-
-
-@njit(**FAST)
-def product(A, d, XT, acc, P, out):
+def product(A, d, XT, offsets, acc, P, out):
     """P[b] = A x_b and out[b] = x_b·A x_b, for a label that will need its A x_b."""
+    C, D = chunk(XT), padded(d)
     out[:] = 0.0
-    for r in range(0, d, 4):
-        r1, r2, r3 = min(r + 1, d - 1), min(r + 2, d - 1), min(r + 3, d - 1)
-        times4(
-            A[r * d : r * d + d],
-            A[r1 * d : r1 * d + d],
-            A[r2 * d : r2 * d + d],
-            A[r3 * d : r3 * d + d],
-            XT,
-            acc,
-        )
-        for k in range(min(4, d - r)):
-            for b in range(B):
-                P[b, r + k] = acc[k * B + b]
-                out[b] += XT[(r + k) * B + b] * acc[k * B + b]
+    for r in range(0, d, ROWS):
+        offsets_of(r, d, d, offsets)
+        for q in range(0, B, C):
+            products(A, offsets, d, XT, q * D, acc)
+            for k in range(min(ROWS, d - r)):
+                o = q * D + (r + k) * C
+                for b in range(C):
+                    y = acc[k * C + b]
+                    P[q + b, r + k] = y
+                    out[q + b] += XT[o + b] * y
 
 
 @njit(**FAST)
-def look_rows(first, end, XT, xx, w, block, last, V, before, A, hot, P, M, N):
+def cold_norms(first, end, d, XT, last, block, flat, before, offsets, acc, N):
+    """N[j, b] -= Σ_v (v·x_b)² for the cold rows among first..end, their v ROWS at a time."""
+    C, D = chunk(XT), padded(d)
+    whose = np.empty(ROWS, np.int64)
+    j, v, have = first, np.int64(-1), 0
+    while True:
+        while v < 0 and j < end:  # the next row that has vectors
+            if block[j] < 0:
+                v = last[j]
+            j += 1
+        if v >= 0:
+            offsets[have], whose[have] = v * d, j - 1
+            have += 1
+            v = before[v]
+        elif have == 0:
+            return
+        if have == ROWS or (v < 0 and j == end):
+            for k in range(have, ROWS):
+                offsets[k] = offsets[0]
+            for q in range(0, B, C):
+                products(flat, offsets, d, XT, q * D, acc)
+                for k in range(have):
+                    line = N[whose[k]]
+                    for b in range(C):
+                        line[q + b] -= acc[k * C + b] * acc[k * C + b]
+            have = 0
+
+
+@njit(**FAST)
+def look_rows(first, end, XT, twice, xx, w, block, last, V, before, A, hot, P, M, N):
     """Open the window for rows first..end: their margins and norms at all its contexts."""
     d = w.shape[1]
-    line, acc = np.empty(B, w.dtype), np.empty(4 * B, w.dtype)
-    for j in range(first, end, 4):
-        some = min(4, end - j)
-        times4(
-            w[j], w[min(j + 1, end - 1)], w[min(j + 2, end - 1)], w[min(j + 3, end - 1)], XT, acc
-        )
-        for b in range(B):
-            for k in range(some):
-                M[b, j + k] = acc[k * B + b]
+    C, D = chunk(XT), padded(d)
+    flat, pool = w.reshape(w.size), V.reshape(V.size)
+    offsets, acc = np.empty(ROWS, np.int64), np.empty(ROWS * C, w.dtype)
+    for j in range(first, end, ROWS):
+        offsets_of(j, end, d, offsets)
+        for q in range(0, B, C):
+            products(flat, offsets, d, XT, q * D, acc)
+            for k in range(min(ROWS, end - j)):
+                for b in range(C):
+                    M[j + k, q + b] = acc[k * C + b]
     for j in range(first, end):
         if hot[j] >= 0:
-            product(A[block[j]], d, XT, acc, P[hot[j]], line)
+            product(A[block[j]], d, XT, offsets, acc, P[hot[j]], N[j])
         elif block[j] >= 0:
-            quadratic(A[block[j]], d, XT, acc, line)
+            quadratic(A[block[j]], d, XT, twice, offsets, N[j])
         else:
-            for b in range(B):
-                line[b] = xx[b]
-            v = last[j]
-            while v >= 0:
-                v1 = before[v]
-                v2 = before[v1] if v1 >= 0 else -1
-                v3 = before[v2] if v2 >= 0 else -1
-                times4(V[v], V[max(v1, 0)], V[max(v2, 0)], V[max(v3, 0)], XT, acc)
-                some = 4 if v3 >= 0 else 3 if v2 >= 0 else 2 if v1 >= 0 else 1
-                for k in range(some):
-                    for b in range(B):
-                        line[b] -= acc[k * B + b] * acc[k * B + b]
-                v = before[v3] if v3 >= 0 else -1
-        for b in range(B):
-            N[b, j] = line[b]
+            N[j] = xx
+    cold_norms(first, end, d, XT, last, block, pool, before, offsets, acc, N)
 
 
 @njit(**FAST)
@@ -187,11 +139,12 @@ def direction(j, t, X, block, last, V, before, A, hot, P, newest, older, U, C, u
             u[c] = P[hot[j], t, c]
     elif block[j] >= 0:
         own = A[block[j]]
-        for r in range(d):  # row by row: four at a time were not vectorised, and slower
-            y0 = x[0] * 0
-            for c in range(d):
+        for r in range(d):  # an entry left of the diagonal stands for two
+            y0, y1 = x[0] * 0, x[r]
+            for c in range(r):
                 y0 += own[r * d + c] * x[c]
-            u[r] = y0
+                u[c] += own[r * d + c] * y1
+            u[r] = y0 + own[r * d + r] * y1
     else:
         u[:] = x
         v = last[j]
@@ -233,7 +186,7 @@ def event(j, t, move, step, shown, X, XT, w, block, last, dense, M, N, log, u, z
     newest, older, whose, U, C, used = log
     V, before, A, hot, P = dense
     direction(j, t, X, block, last, V, before, A, hot, P, newest, older, U, C, u)
-    times(u, XT, z)
+    times(u, XT, t, z)
     n = z[t]
     amount = move / n
     if shown:
@@ -241,7 +194,7 @@ def event(j, t, move, step, shown, X, XT, w, block, last, dense, M, N, log, u, z
     for c in range(len(u)):
         w[j, c] += amount * u[c]
     for b in range(t + 1, B):
-        M[b, j] += amount * z[b]
+        M[j, b] += amount * z[b]
     if shown:
         e, scale = used[0], 1.0 / np.sqrt(1.0 + n)
         for c in range(len(u)):
@@ -249,15 +202,21 @@ def event(j, t, move, step, shown, X, XT, w, block, last, dense, M, N, log, u, z
         for b in range(t + 1, B):
             y = scale * z[b]
             C[e, b] = y
-            N[b, j] -= y * y
+            N[j, b] -= y * y
         older[e] = newest[j]
         newest[j], whose[e] = e, j
         used[0] = e + 1
 
 
+@njit(**FAST)
+def half(r, d):
+    """How many entries of row r `quadratic` reads: to the end of its block on the diagonal."""
+    return min(r - r % ROWS + ROWS, d)
+
+
 @njit(**{**FAST, "fastmath": {"contract"}})  # not reassociated: A stays symmetric to the bit
-def apply(first, end, d, block, A, sharp, lost, newest, older, U):
-    """Close the window for the dense rows among first..end: A⁻¹ -= Σ v vᵀ.
+def apply(first, end, d, block, A, hot, sharp, lost, newest, older, U):
+    """Close the window for the dense rows among first..end: A⁻¹ -= Σ v vᵀ, of hot ones whole.
 
     Rows with a sharp[j] >= 0 have what rounding takes kept in lost[sharp[j]], and given back.
     """
@@ -285,15 +244,16 @@ def apply(first, end, d, block, A, sharp, lost, newest, older, U):
                 a2 = v2[r] if k > 2 else zero
                 a3 = v3[r] if k > 3 else zero
                 o = r * d
-                for c in range(d):
+                for c in range(d if hot[j] >= 0 else half(r, d)):
                     into[o + c] -= (a0 * v0[c] + a1 * v1[c]) + (a2 * v2[c] + a3 * v3[c])
         if sharp[j] >= 0:
             rest = lost[sharp[j]]
-            for c in range(d * d):
-                wanted = rest[c] + total[c]
-                new = own[c] + wanted
-                rest[c] = wanted - (new - own[c])
-                own[c] = new
+            for r in range(d):
+                for c in range(r * d, r * d + (d if hot[j] >= 0 else half(r, d))):
+                    wanted = rest[c] + total[c]
+                    new = own[c] + wanted
+                    rest[c] = wanted - (new - own[c])
+                    own[c] = new
 
 
 @njit(**FAST)
@@ -302,3 +262,19 @@ def link(first, end, V_row, last, before):
     for v in range(first, end):
         row = V_row[v]
         before[v], last[row] = last[row], v
+
+
+@njit(**FAST)
+def mirror(rows, d, block, A, sharp, lost):
+    """The upper halves of these rows' matrices from the lower ones."""
+    for j in rows:
+        mirror_one(d, A[block[j]])
+        if sharp[j] >= 0:
+            mirror_one(d, lost[sharp[j]])
+
+
+@njit(**FAST)
+def mirror_one(d, A):
+    for r in range(d):
+        for c in range(r):
+            A[c * d + r] = A[r * d + c]

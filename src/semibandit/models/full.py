@@ -17,6 +17,7 @@ and gives it back with the next update (Kahan's compensated sum).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -164,7 +165,7 @@ class FullState:
             amount = move.get(label, 0.0) / norm2 + forward.get(label, 0.0) / (1.0 + norm2)
             self.w[row] += amount * u
             if label in forward:
-                self._grow(row, u / np.sqrt(1.0 + norm2))
+                self._grow(row, u / math.sqrt(1.0 + norm2))
         if soon.any():
             self.compact()
 
@@ -295,7 +296,7 @@ class FullState:
         """A⁻¹ -= v vᵀ."""
         self.count[row] += 1
         if self.block[row] >= 0:
-            self.subtract(row, np.multiply.outer(v, v))  # exactly symmetric
+            self._subtract(row, v)
             return
         self.V[self.p], self.before[self.p], self.V_row[self.p] = v, self.last[row], row
         self.last[row] = self.p
@@ -322,15 +323,18 @@ class FullState:
         self.sharp[new] = np.arange(self.l, end)
         self.l = end
 
-    def subtract(self, row: int, total: Floats) -> None:
-        """A⁻¹ -= total, a symmetric matrix; what is lost to rounding is kept where it adds up."""
+    def _subtract(self, row: int, v: Floats) -> None:
+        """A⁻¹ -= v vᵀ, symmetric to the bit; what rounding takes is kept where it adds up."""
+        from scipy.linalg.blas import dger, sger
+
         A = self.A_inv[self.block[row]]
         if self.count[row] < OFTEN:
-            np.subtract(A, total, out=A)
+            ger = dger if A.dtype == np.float64 else sger
+            ger(-1.0, v, v, a=A.T, overwrite_a=True)  # in place: A.T is what BLAS calls a matrix
             return
         self.sharpen(np.array([row]))
         lost = self.lost[self.sharp[row]]
-        wanted = lost - total
+        wanted = lost - np.multiply.outer(v, v)
         new = A + wanted
         np.subtract(wanted, new - A, out=lost)
         A[:] = new

@@ -31,8 +31,9 @@ class Window:
     def __init__(self, state: FullState, threads: int) -> None:
         self.state, self.threads = state, threads
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
-        self.M = self.N = np.empty((self.size, 0))
+        self.M = self.N = np.empty((0, self.size))
         self.hot, self.P = np.empty(0, dtype=np.intp), np.empty((0, self.size, state.d))
+        self._half = np.zeros(0, dtype=np.bool_)  # rows whose matrices have only a lower half
         self.log: tuple[Array, ...] = ()
         self._tidy = 0  # so many vectors were in the pool when it was last put in order
 
@@ -45,14 +46,15 @@ class Window:
         dtype = s.w.dtype
         self.X = np.zeros((B, d), dtype=dtype)
         self.X[: len(X)] = X
-        self.XT = np.ascontiguousarray(self.X.T).ravel()
+        self.XT: Floats = kernels.chunked(self.X)  # type: ignore[no-untyped-call]
         self.xx = np.einsum("bc,bc->b", self.X, self.X)
         self.log[0][: s.n] = NONE
         self.log[5][0] = 0
+        contexts, rows = (self.XT, 2 * self.XT, self.xx), (s.w, s.block, s.last)
         dense, M, N = self.dense(), self.M, self.N
 
         def look(first: int, end: int) -> None:
-            kernels.look_rows(first, end, self.XT, self.xx, s.w, s.block, s.last, *dense, M, N)
+            kernels.look_rows(first, end, *contexts, *rows, *dense, M, N)
 
         plain = np.where(s.block[: s.n] >= 0, s.d * s.d // 2, s.d * (1 + s.count[: s.n])) + s.d
         self._share(look, self.size * np.where(self.hot[: s.n] >= 0, s.d * s.d, plain))
@@ -67,10 +69,11 @@ class Window:
         s.count[:n] += often
         s.sharpen(np.flatnonzero((often > 0) & (s.count[:n] >= OFTEN)))
         lost = s.lost.reshape(len(s.lost), s.d * s.d)
-        A, dense = self.flat(), s.block[:n] >= 0
+        A, hot, dense = self.flat(), self.hot, s.block[:n] >= 0
+        self._half[:n] |= (often > 0) & dense & (hot[:n] < 0)
 
         def write(first: int, end: int) -> None:
-            kernels.apply(first, end, s.d, s.block, A, s.sharp, lost, newest, older, U)
+            kernels.apply(first, end, s.d, s.block, A, hot, s.sharp, lost, newest, older, U)
 
         self._share(write, often * dense * s.d * s.d)
         cold = np.flatnonzero(s.block[rows] < 0)
@@ -99,10 +102,19 @@ class Window:
     def _choose_hot(self, often: Ints) -> None:
         s = self.state
         rows = np.flatnonzero((often >= HOT) & (s.block[: s.n] >= 0))
+        self.whole(rows)
         self.hot[:] = NONE
         self.hot[rows] = np.arange(len(rows))
         if len(self.P) < len(rows):
             self.P = np.empty((len(rows), self.size, s.d), s.w.dtype)
+
+    def whole(self, rows: Ints | None = None) -> None:
+        """The matrices of these rows, or of all, with both their halves."""
+        s = self.state
+        rows = np.flatnonzero(self._half) if rows is None else rows[self._half[rows]]
+        lost = s.lost.reshape(len(s.lost), s.d * s.d)
+        kernels.mirror(rows, s.d, s.block, self.flat(), s.sharp, lost)
+        self._half[rows] = False
 
     def flat(self) -> Floats:
         """The dense matrices, one flat line each."""
@@ -117,14 +129,16 @@ class Window:
     def _make_room(self, rows: int, events: int) -> None:
         s, B = self.state, self.size
         dtype = s.w.dtype
-        if self.M.shape[1] < rows or self.M.dtype != dtype:
-            width = max(rows, min(2 * self.M.shape[1], len(s.home)))
-            self.M, self.N = np.empty((B, width), dtype), np.empty((B, width), dtype)
+        if len(self.M) < rows or self.M.dtype != dtype:
+            width = max(rows, min(2 * len(self.M), len(s.home)))
+            self.M, self.N = np.empty((width, B), dtype), np.empty((width, B), dtype)
             hot, self.hot = self.hot, np.full(width, NONE, dtype=np.intp)
             self.hot[: len(hot)] = hot
+            half, self._half = self._half, np.zeros(width, dtype=np.bool_)
+            self._half[: len(half)] = half
         if not self.log or len(self.log[0]) < rows or len(self.log[1]) < events:
             self.log = (
-                np.full(self.M.shape[1], NONE, dtype=np.intp),  # newest
+                np.full(len(self.M), NONE, dtype=np.intp),  # newest
                 np.empty(events, dtype=np.intp),  # older
                 np.empty(events, dtype=np.intp),  # whose
                 np.empty((events, s.d), dtype),  # U

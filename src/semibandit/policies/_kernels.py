@@ -145,8 +145,8 @@ def window_rounds(
             i = owner[j]
             if len(mask) and not mask[t, i]:
                 continue
-            m = clip(float(M[t, j]), R)
-            score[have] = m + min(eps * math.sqrt(max(float(N[t, j]), 0.0)), 2.0 * R)
+            m = clip(float(M[j, t]), R)
+            score[have] = m + min(eps * math.sqrt(max(float(N[j, t]), 0.0)), 2.0 * R)
             ties[have], label[have], row[have] = tie[i], i, j
             have += 1
         while head[0] < len(fresh) and home[fresh[head[0]]] >= 0:
@@ -176,15 +176,15 @@ def window_rounds(
                 w[j] = 0.0
                 log[0][j] = -1
                 for b in range(len(xx)):
-                    M[b, j], N[b, j] = 0.0, xx[b]
+                    M[j, b], N[j, b] = 0.0, xx[b]
             shown[j] = True
-            m = float(M[t, j])
+            m = float(M[j, t])
             inside = clip(m, R)
             sign = 1.0 if hit else -1.0
             step = sign * slope(sign * inside, logistic) / c2
             event(j, t, inside - m, step, True, X, XT, w, block, last, dense, M, N, log, u, z)
         for j in range(before_round):  # step 2: labels that were not shown are projected, too
-            m = float(M[t, j])
+            m = float(M[j, t])
             if not shown[j] and (m > R or m < -R):
                 move = clip(m, R) - m
                 event(j, t, move, 0.0, False, X, XT, w, block, last, dense, M, N, log, u, z)

@@ -149,8 +149,11 @@ class WindowEngine(_Base):
     def play(self, block: Block) -> Outcome:
         done, B = Outcome.of(len(block), self.most), self.window.size
         with self.learner._lock.writing():
-            for first in range(0, len(block), B):
-                self._window(block, first, min(first + B, len(block)), done)
+            try:
+                for first in range(0, len(block), B):
+                    self._window(block, first, min(first + B, len(block)), done)
+            finally:
+                self.window.whole()
         return done
 
     def _window(self, block: Block, first: int, end: int, done: Outcome) -> None:
