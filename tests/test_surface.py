@@ -25,7 +25,7 @@ def test_the_public_names_are_pinned():
 
 
 def test_import_is_light():
-    heavy = "('scipy', 'matplotlib', 'rich', 'typer', 'numba', 'pandas', 'torch')"
+    heavy = "('scipy', 'matplotlib', 'rich', 'typer', 'numba', 'pandas', 'torch', 'joblib', 'ray')"
     code = f"import sys, semibandit; print([m for m in {heavy} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout == "[]\n", run.stderr
