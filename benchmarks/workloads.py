@@ -10,6 +10,7 @@ from scipy import sparse
 
 import semibandit as sb
 from semibandit.data import fetch
+from semibandit.experiments.sets import stand_in
 
 SLOTS = 10
 
@@ -26,15 +27,10 @@ class Workload:
         return self.X.shape[0], self.X.shape[1], self.Y.shape[1]
 
 
-def topical(name: str, T: int, d: int, K: int, density: float, seed: int = 0) -> Workload:
-    """A world of topics, of any shape."""
-    world = sb.Synthetic(d, K, density=density, seed=seed)
-    random = np.random.default_rng(seed)
-    X, Y = world._contexts(random, T), np.empty((T, K), dtype=np.uint8)
-    for first in range(0, T, 512):
-        margin = np.clip(X[first : first + 512] @ world.u.T, -1, 1)
-        Y[first : first + 512] = random.random(margin.shape) < (1 + margin) / 2
-    return Workload(name, X, Y, f"synthetic, density {density:g}")
+def standing_in(name: str, shape: str) -> Workload:
+    """A synthetic world of the shape of a real set."""
+    data = stand_in(shape)
+    return Workload(name, data.X_train, data.Y_train, data.source)
 
 
 def even(name: str, T: int, d: int, K: int, relevant: int = 20, seed: int = 0) -> Workload:
@@ -52,11 +48,11 @@ def M() -> Workload:
     if fetch.cached("mediamill") is not None:
         data = sb.read_dataset("mediamill")
         return Workload("M", np.asarray(data.X_train, dtype=np.float64), data.Y_train, "Mediamill")
-    return topical("M", 30_993, 120, 101, 0.043)
+    return standing_in("M", "mediamill-like")
 
 
 def Y() -> Workload:
-    return topical("Y", 16_452, 98, 632, 0.02)
+    return standing_in("Y", "sony-like")
 
 
 def L() -> Workload:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -11,10 +9,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from semibandit._said import said
 from semibandit.data import catalogue, fetch
 from semibandit.data.catalogue import Known
 from semibandit.data.dataset import Dataset
-from semibandit.data.index import NotFetched
 from semibandit.data.read import read_dataset
 from semibandit.experiments.progress import transfer
 
@@ -69,7 +67,7 @@ def get(
     On a machine without a network, bring the package by other means and say --from PATH.
     """
     known = catalogue.SOURCE.sets
-    with _said("get"):
+    with said("data get"):
         chosen = (
             list(known) if names == ["all"] else [catalogue.SOURCE.known(name) for name in names]
         )
@@ -114,7 +112,7 @@ def info(
     files, multilabel svmlight, CSV and Parquet with label columns. The test part is found by its
     name (x-test beside x-train). For a name that has not been fetched yet, what was published.
     """
-    with _said("info"):
+    with said("data info"):
         known = _known(what)
         if known is not None and fetch.cached(what) is None:
             _print(_published(known))
@@ -193,16 +191,3 @@ def _print(rows: list[tuple[str, str]]) -> None:
     width = max(len(key) for key, _ in rows)
     for key, value in rows:
         typer.echo(f"{key:<{width}}  {value}")
-
-
-@contextmanager
-def _said(command: str) -> Iterator[None]:
-    """A user's mistake, or a network's, is one line and exit code 2."""
-    try:
-        yield
-    except (ValueError, OSError) as why:
-        text = f"semibandit data {command}: {why}"
-        if isinstance(why, NotFetched):
-            text += " (without a network: semibandit data get NAME --from FILE)"
-        Console(stderr=True).print(text, markup=False, highlight=False, soft_wrap=True)
-        raise typer.Exit(2) from None

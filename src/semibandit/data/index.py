@@ -24,6 +24,8 @@ SECONDS = 30.0  # without a byte, before a connection counts as broken
 class NotFetched(OSError):
     """A file could not be had: no network, no index that has it, or the connection broke."""
 
+    hint = "without a network: semibandit data get NAME --from FILE"
+
 
 @dataclass(frozen=True)
 class Places:

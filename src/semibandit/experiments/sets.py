@@ -1,0 +1,41 @@
+"""Data sets for experiments: by name, by path, or a stand-in that a synthetic world wrote."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from semibandit.data.dataset import Dataset
+from semibandit.data.fetch import cached
+from semibandit.data.read import read_dataset
+from semibandit.worlds.synthetic import Synthetic
+
+__all__ = ["STAND_INS", "dataset", "have", "stand_in"]
+
+STAND_INS = {  # rows, features, labels, density
+    "sony-like": (16_452, 98, 632, 0.02),  # the shape of Sony CSL Paris, which is proprietary
+    "mediamill-like": (30_993, 120, 101, 0.043),  # where Mediamill cannot be fetched
+}
+
+
+@lru_cache(maxsize=4)
+def dataset(name: str) -> Dataset:
+    """The data set; stand-ins are made, others read (and fetched, if known and missing)."""
+    return stand_in(name) if name in STAND_INS else read_dataset(name)
+
+
+def have(name: str) -> bool:
+    """Whether a known set is on this machine, or needs no fetching."""
+    return name in STAND_INS or cached(name) is not None
+
+
+def stand_in(name: str, seed: int = 0) -> Dataset:
+    """Rows of a synthetic world of that shape: contexts in topics, labels by the square model."""
+    T, d, K, density = STAND_INS[name]
+    world = Synthetic(d, K, density=density, seed=seed)
+    X, Y = np.empty((T, d)), np.zeros((T, K), dtype=np.uint8)
+    for t in range(T):
+        X[t] = world.context(t)
+        Y[t, world.relevant(t, X[t])] = 1
+    return Dataset(name, X, Y, source=f"a synthetic world, density {density:g}, seed {seed}")

@@ -1,0 +1,114 @@
+"""`semibandit replay`, `tune` and `sweep`, as a user types them."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import semibandit as sb
+from semibandit.cli import app
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(a) for a in arguments])
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A CSV file as people have them: features, then label columns."""
+    random = np.random.default_rng(1)
+    X, Y = random.standard_normal((200, 3)).round(3), random.random((200, 4)) < 0.3
+    path = tmp_path / "own.csv"
+    lines = ["f1,f2,f3,label_a,label_b,label_c,label_d"]
+    lines += [",".join(map(str, [*x, *y.astype(int)])) for x, y in zip(X, Y, strict=True)]
+    path.write_text("\n".join(lines) + "\n")
+    return path, X, Y
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_replay_compares_and_keeps_every_round(table, tmp_path, format):
+    path, X, Y = table
+    out = tmp_path / "out"
+    asked = ["--slots", 2, "--compare", "OBR", "--compare", "SlateUCB width=scaled:0.1 slots=none"]
+    result = run("replay", path, "--labels", "label_*", *asked, "--out", out, "--format", format)
+    assert result.exit_code == 0, result.output
+    assert "width=scaled:0.1 slots=None" in result.output.replace("\n", "")
+    trace = sb.replay(sb.SlateUCB(3, 4), X, Y.astype(np.uint8), 2)
+    numbers = json.loads((out / "results.json").read_text())
+    assert numbers["SlateUCB"]["ac"] == trace.losses("ac").mean()
+    assert list(numbers) == ["SlateUCB", "OBR", "SlateUCB width=scaled:0.1 slots=None"]
+    if format == "csv":
+        rows = list(csv.DictReader((out / "SlateUCB.csv").read_text().splitlines()))
+        ac = [float(row["ac"]) for row in rows]
+    else:
+        import pyarrow.parquet as parquet
+
+        ac = parquet.read_table(out / "SlateUCB.parquet")["ac"].to_pylist()
+    assert ac == trace.losses("ac").tolist()
+    assert (out / "replay.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.csv"], "nowhere.csv"),
+        (["OWN"], "label"),
+        (["OWN", "--labels", "label_*", "--learner", "Best"], "learner = 'Best'"),
+        (["OWN", "--labels", "label_*", "--compare", "OBR speed=9"], "'speed=9' is not KEY=VALUE"),
+        (["OWN", "--labels", "label_*", "--compare", "OBR bias=maybe"], "true or false"),
+        (["OWN", "--labels", "label_*", "--format", "xls"], "must be one of csv, parquet"),
+        (["OWN", "--labels", "label_*", "--a", "3"], "a = 3.0"),
+    ],
+)
+def test_replay_names_mistakes(table, arguments, message):
+    arguments = [table[0] if a == "OWN" else a for a in arguments]
+    result = run("replay", *arguments)
+    assert result.exit_code == 2
+    assert message in result.output
+    assert "Traceback" not in result.output
+
+
+def test_tune_shows_the_curve_and_what_to_write(table, tmp_path):
+    out = tmp_path / "tune"
+    asked = ["--labels", "label_*", "--rounds", 100, "--slots", 3, "--jobs", 1, "--out", out]
+    result = run("tune", table[0], *asked)
+    assert result.exit_code == 0, result.output
+    assert "best: sb.SlateUCB(3, 4, width=sb.Scaled(" in result.output
+    tuned = json.loads((out / "tuned.json").read_text())
+    assert tuned["loss"] == min(one["loss_ac"] for one in tuned["tried"])
+    assert len(tuned["tried"]) == 7 * 4 * 2 + 2
+
+
+def test_sweep_runs_a_grid_once(table, tmp_path):
+    np.savez(tmp_path / "own.npz", X_train=table[1], Y_train=table[2].astype(np.uint8))
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f'[setting]\ndata = "{tmp_path / "own.npz"}"\nslots = 2\n'
+        '[grid]\nwidth = ["scaled:0.1", "known:1,0.1"]\nseed = [0, 1]\n'
+    )
+    result = run("sweep", plan, "--out", tmp_path / "out", "--jobs", 1)
+    assert result.exit_code == 0, result.output
+    rows = list(csv.DictReader((tmp_path / "out/results.csv").read_text().splitlines()))
+    assert [(row["width"], row["seed"]) for row in rows][2] == ("known:1,0.1", "0")
+    assert all(float(row["ac"]) > 0 for row in rows)
+    assert len(list((tmp_path / "out/runs").iterdir())) == 4
+    plan.write_text("[grid]\nalpha = [1]\n")
+    assert "'alpha' is not part of a setting" in run("sweep", plan).output
+    plan.write_text("[settings]\n")
+    assert "[settings] is unknown" in run("sweep", plan).output
+    plan.write_text("grid\n")
+    assert "is not TOML" in run("sweep", plan).output
+
+
+def test_help_teaches():
+    for command, words in {
+        "replay": ("--compare", "logistic:R", "partial feedback"),
+        "tune": ("alpha", "--rounds", "--backend"),
+        "sweep": ('data = "mediamill"', "grid", "nothing is run twice"),
+        "reproduce": ("report.html", "Mediamill", "--prices"),
+    }.items():
+        text = " ".join(run(command, "--help").output.split())
+        for word in words:
+            assert word in text, (command, word)
