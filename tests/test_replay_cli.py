@@ -79,6 +79,7 @@ def test_tune_shows_the_curve_and_what_to_write(table, tmp_path):
     tuned = json.loads((out / "tuned.json").read_text())
     assert tuned["loss"] == min(one["loss_ac"] for one in tuned["tried"])
     assert len(tuned["tried"]) == 7 * 4 * 2 + 2
+    assert (out / "tuned.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_sweep_runs_a_grid_once(table, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -155,7 +156,8 @@ def tune(
         _tuned(found, dataset, slots)
         every = [{**setting.json(), "loss_ac": value} for setting, value in found.tried]
         _write(out / "tuned.json", {"best": found.best.json(), "loss": found.loss, "tried": every})
-        Console().print(f"wrote {out / 'tuned.json'}", highlight=False)
+        _draw(lambda plot: plot.tune_plot(found.curves(slots)), out / "tuned")
+        Console().print(f"wrote {out}: tuned.json, tuned.png", highlight=False)
 
 
 def sweep(
@@ -273,34 +275,30 @@ def _show(dataset: Dataset, results: dict[str, dict[str, Any]]) -> None:
 def _keep(out: Path, players: dict[str, Setting], results: dict[str, dict[str, Any]]) -> None:
     every = {name: {"setting": s.json(), **results[name]} for name, s in players.items()}
     _write(out / "results.json", every)
-    console = Console()
+    curves = {name: (r["marks"], r["curve"]) for name, r in results.items()}
+    _draw(lambda plot: plot.replay_plot(curves), out / "replay")
+    text = f"wrote {out}: the rounds of each learner, results.json, replay.png"
+    Console().print(text, highlight=False)
+
+
+def _draw(make: Callable[[Any], Any], path: Path) -> None:
+    """A figure as PNG and SVG, where matplotlib is installed."""
     try:
         from semibandit.experiments import plot
     except ImportError:
-        console.print("no plot: pip install 'semibandit[plot]'", markup=False)
+        Console().print("no plot: pip install 'semibandit[plot]'", markup=False)
     else:
-        curves = {name: (r["marks"], r["curve"]) for name, r in results.items()}
-        plot.save(plot.replay_plot(curves), out / "replay")
-    console.print(
-        f"wrote {out}: the rounds of each learner, results.json, replay.png", highlight=False
-    )
+        plot.save(make(plot), path)
 
 
 def _tuned(found: tuning.Tuned, dataset: Dataset, slots: int | None) -> None:
-    best = found.best
+    best, curves = found.best, found.curves(slots)
     table = Table(title=f"{dataset.name}: average loss by alpha, first {best.rounds} rows")
-    table.add_column("alpha", justify="right")
-    rows: dict[float, dict[str, float]] = {}
-    for setting, value in found.tried:
-        if setting.slots == slots:
-            alpha = float(setting.width.partition(":")[2])
-            column = f"{setting.loss}{' + bias' if setting.bias else ''}"
-            rows.setdefault(alpha, {})[column] = value
-    columns = list(next(iter(rows.values())))
-    for column in columns:
-        table.add_column(column, justify="right")
-    for alpha, row in rows.items():
-        table.add_row(f"{alpha:g}", *(f"{row[column]:.4f}" for column in columns))
+    table.add_column("alpha", no_wrap=True)
+    for alpha in next(iter(curves.values())):
+        table.add_column(f"{alpha:g}", justify="right")
+    for name, curve in curves.items():
+        table.add_row(name, *(f"{value:.4f}" for value in curve.values()))
     console = Console()
     console.print(table)
     limits = [(s.slots, value) for s, value in found.tried if s.slots != slots]

@@ -21,6 +21,7 @@ __all__ = [
     "save",
     "svg",
     "theory",
+    "tune_plot",
     "width_plot",
 ]
 
@@ -160,6 +161,19 @@ def replay_plot(curves: Mapping[str, tuple[Sequence[int], Sequence[float]]]) -> 
             _line(axes, number, marks, values, name)
         axes.set(xscale="log", xlabel="round", ylabel="average ℓ$_{a,c}$ so far")
         axes.legend()
+    return figure
+
+
+def tune_plot(curves: Mapping[str, Mapping[float, float]]) -> Figure:
+    """The loss against alpha, a line per surrogate and bias."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(7.5, 4.2), layout="constrained")
+        axes = figure.subplots()
+        for number, (name, curve) in enumerate(curves.items()):
+            _line(axes, number, range(len(curve)), list(curve.values()), name, marker="o", ms=3)
+            axes.set_xticks(range(len(curve)), [f"{alpha:g}" for alpha in curve])
+        axes.set(xlabel="alpha of Scaled(alpha)", ylabel="average ℓ$_{a,c}$")
+        axes.legend(ncols=2)
     return figure
 
 

@@ -26,6 +26,15 @@ class Tuned:
     loss: float
     tried: list[tuple[Setting, float]]
 
+    def curves(self, slots: int | None) -> dict[str, dict[float, float]]:
+        """By loss and bias: alpha -> loss, with the slots the search started from."""
+        found: dict[str, dict[float, float]] = {}
+        for setting, value in self.tried:
+            if setting.slots == slots:
+                name = f"{setting.loss}{' + bias' if setting.bias else ''}"
+                found.setdefault(name, {})[float(setting.width.partition(":")[2])] = value
+        return found
+
 
 def tune(
     start: Setting,
