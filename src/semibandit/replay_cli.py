@@ -298,7 +298,7 @@ def _tuned(found: tuning.Tuned, dataset: Dataset, slots: int | None) -> None:
     for alpha in next(iter(curves.values())):
         table.add_column(f"{alpha:g}", justify="right")
     for name, curve in curves.items():
-        table.add_row(name, *(f"{value:.4f}" for value in curve.values()))
+        table.add_row(name, *(f"{value:.3f}" for value in curve.values()))
     console = Console()
     console.print(table)
     limits = [(s.slots, value) for s, value in found.tried if s.slots != slots]
