@@ -11,7 +11,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypedDict
+from typing import Any, BinaryIO, ClassVar, TypedDict
 
 import numpy as np
 
@@ -305,8 +305,42 @@ class Learner(ABC):
             self._labels.retire(rows)
             self._changes += 1
 
+    def shown(
+        self,
+        x: Any,
+        labels: Iterable[Label],
+        slots: int | None = None,
+        *,
+        propensity: float | None = None,
+        leader: Label | None = None,
+    ) -> Slate:
+        """A slate for `learn` from what a log says was shown: the context and the labels.
+
+        It learns as the slate that `rank` gave would. Of learners that draw with a probability
+        they need again (Banditron), give the slate's `propensity` and `leader`, too. What the
+        labels' margins and widths were is not known any more: they are nan.
+        """
+        names = read_labels(labels, "labels")
+        unknown = np.full(len(names), np.nan)
+        return Slate(
+            names,
+            unknown,
+            unknown,
+            unknown,
+            unknown,
+            self._read_slots(slots),
+            self._read(x),
+            self._door,
+            propensity,
+            leader,
+        )
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole learner to one file; an existing file is replaced at one stroke."""
+        file.write(path, *self._snapshot())  # outside of the lock: ranking and learning go on
+
+    def _snapshot(self) -> tuple[dict[str, Any], Arrays]:
+        """What a file holds: a header and copies of all arrays, of one moment."""
         with self._lock.reading():
             header = {
                 "learner": self._kind(),
@@ -326,7 +360,7 @@ class Learner(ABC):
             }
             arrays = {"tie": self._tie.copy()}
             arrays |= {name: array.copy() for name, array in self._arrays().items()}
-        file.write(path, header, arrays)  # outside of the lock: ranking and learning go on
+        return header, arrays
 
     def __repr__(self) -> str:
         name = type(self).__name__
@@ -446,13 +480,19 @@ class Learner(ABC):
         return np.random.default_rng([self.seed, 1, first]).random(n)
 
 
-def load(path: str | os.PathLike[str], **yours: object) -> Learner:
+def load(path: str | os.PathLike[str] | BinaryIO, **yours: object) -> Learner:
     """The learner in a file written by `save`; it goes on as if it had never stopped.
 
     A cost, loss, width or kernel of your own is code, and code is not saved: give it again by its
     keyword, `load("model.npz", cost=my_cost)`. It is checked to give the values it gave.
+    `path` may also be an open binary file.
     """
-    header, arrays = file.read(path)
+    if isinstance(path, str | os.PathLike):
+        name = os.fspath(path)
+        header, arrays = file.read(path)
+    else:
+        name = "the snapshot"
+        header, arrays = file.unpack(path, name)
     try:
         cls = Learner.kinds.get(header["learner"])
         if cls is None:
@@ -466,9 +506,9 @@ def load(path: str | os.PathLike[str], **yours: object) -> Learner:
         learner._t = int(header["t"])
         learner._restore(arrays)
     except (KeyError, TypeError, AssertionError, IndexError) as why:
-        raise ValueError(f"{os.fspath(path)} is damaged: {why!r}") from None
+        raise ValueError(f"{name} is damaged: {why!r}") from None
     except ValueError as why:
-        raise ValueError(f"{os.fspath(path)}: {why}") from None
+        raise ValueError(f"{name}: {why}") from None
     return learner
 
 
