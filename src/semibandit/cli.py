@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 import semibandit
+from semibandit import serve_cli
 from semibandit.data_cli import data
 from semibandit.experiments import demo as demos
 from semibandit.experiments.progress import progress_of
@@ -22,6 +23,7 @@ app = typer.Typer(
     help="Learn which items to show, in which order and how many, from feedback on what was shown.",
 )
 app.add_typer(data, name="data")
+serve_cli.add_to(app)
 
 
 def _version(asked: bool) -> None:

@@ -36,14 +36,14 @@ EVENTS = [
 
 
 def test_the_log_comes_back_in_order_to_the_bit(where):
-    store = Store.create(where, sb.SlateUCB(4, ["a", "b"]), ["p", "q", "r", "ü"])
+    store = Store.create(where, sb.SlateUCB(4, ["a", "b"]), {"names": ["p", "ü"]})
     assert store.append(EVENTS[:2]) == 2
     assert store.append(EVENTS[2:], waited=2) == 6
     store.close()
     store = Store(where)
     assert store.last == 6
     assert store.waited == 2
-    assert store.feature_names == ["p", "q", "r", "ü"]
+    assert store.about == {"names": ["p", "ü"]}
     assert [seq for seq, _ in store.events()] == [1, 2, 3, 4, 5, 6]
     assert [plain(e) for _, e in store.events()] == [plain(e) for e in EVENTS]
     assert [plain(e) for _, e in store.events(3, ["feedback"])] == [plain(EVENTS[5])]
@@ -116,7 +116,7 @@ def test_one_writer_at_a_time_and_many_readers(where, monkeypatch):
     code = (
         "import sys\nfrom filelock import FileLock\nfrom semibandit.store import sqlite, postgres\n"
         "postgres.PATIENCE = 0.0\n"
-        "sqlite.FileLock = lambda path, timeout: FileLock(path, timeout=0)\n"
+        "sqlite.FileLock = lambda path, **_: FileLock(path, timeout=0)\n"
         "from semibandit.store.store import Store, StoreTaken\n"
         "try:\n    Store(sys.argv[1])\nexcept StoreTaken as why:\n    print(why)\n"
     )

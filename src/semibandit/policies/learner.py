@@ -342,25 +342,26 @@ class Learner(ABC):
     def _snapshot(self) -> tuple[dict[str, Any], Arrays]:
         """What a file holds: a header and copies of all arrays, of one moment."""
         with self._lock.reading():
-            header = {
-                "learner": self._kind(),
-                "n_features": self.n_features,
-                "t": self._t,
-                "labels": self._labels.to_json(),
-                "settings": parts.encode(self._settings()),
-                "common": parts.encode(
-                    {
-                        "cost": self.cost,
-                        "a": self.a,
-                        "normalize": self.normalize,
-                        "bias": self.bias,
-                        "seed": self.seed,
-                    }
-                ),
-            }
+            header = {**self._config(), "t": self._t, "labels": self._labels.to_json()}
             arrays = {"tie": self._tie.copy()}
             arrays |= {name: array.copy() for name, array in self._arrays().items()}
         return header, arrays
+
+    def _config(self) -> dict[str, Any]:
+        """What the learner was made with, but its labels, for JSON."""
+        common = {
+            "cost": self.cost,
+            "a": self.a,
+            "normalize": self.normalize,
+            "bias": self.bias,
+            "seed": self.seed,
+        }
+        return {
+            "learner": self._kind(),
+            "n_features": self.n_features,
+            "settings": parts.encode(self._settings()),
+            "common": parts.encode(common),
+        }
 
     def __repr__(self) -> str:
         name = type(self).__name__
@@ -416,6 +417,7 @@ class Learner(ABC):
             slots,
             x,
             self._door,
+            t=self._t,
         )
 
     @property

@@ -16,11 +16,11 @@ PATIENCE = 10.0  # seconds: the server may not have noticed yet that the last wr
 
 
 class PostgreSQL:
-    """A connection; for writing, it holds an advisory lock, which the server frees if we die."""
+    """A connection; the writer holds an advisory lock, which the server frees if we die."""
 
     whole, blob, real = "BIGINT", "BYTEA", "DOUBLE PRECISION"
 
-    def __init__(self, url: str, *, write: bool) -> None:
+    def __init__(self, url: str, *, write: bool, lock: bool) -> None:
         try:
             import psycopg
         except ImportError:
@@ -36,7 +36,7 @@ class PostgreSQL:
                 self._db.execute("SET synchronous_commit TO on")
         except psycopg.Error as why:
             raise StoreError(f"PostgreSQL: {str(why).strip()}") from None
-        if write:
+        if lock:
             self._take_lock()
 
     def _take_lock(self) -> None:

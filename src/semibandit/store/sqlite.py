@@ -18,13 +18,15 @@ FILE = "semibandit.db"
 
 
 class SQLite:
-    """A connection to `folder/semibandit.db`; for writing, it holds `folder/semibandit.lock`."""
+    """A connection to `folder/semibandit.db`; the writer holds `folder/semibandit.lock`."""
 
     whole, blob, real = "INTEGER", "BLOB", "REAL"
 
-    def __init__(self, folder: Path, *, write: bool, create: bool = False) -> None:
+    def __init__(self, folder: Path, *, write: bool, lock: bool, create: bool = False) -> None:
         self.name = str(folder / FILE)
-        self._lock = FileLock(folder / "semibandit.lock", timeout=10) if write else None
+        self._lock = None
+        if lock:  # taken by one thread, let go of by another
+            self._lock = FileLock(folder / "semibandit.lock", timeout=10, thread_local=False)
         try:
             if create:
                 folder.mkdir(parents=True, exist_ok=True)

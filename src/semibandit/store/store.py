@@ -1,6 +1,6 @@
 """The store: one log in one order, and snapshots of the learner at places in it.
 
-    semibandit_meta       what the store is for: its format, the names of features
+    semibandit_meta       its format, what it is for, and how far decisions were waited for
     semibandit_events     the log: seq 1, 2, 3, ... in the order in which it was written
     semibandit_snapshots  the learner after event `seq`; 0 is the learner before the first
     semibandit_parts      a snapshot's bytes, cut up; without a row in snapshots they do not count
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,14 +58,14 @@ class Store:
 
     @classmethod
     def create(
-        cls, where: str | Path, learner: Learner, feature_names: Sequence[str] | None = None
+        cls, where: str | Path, learner: Learner, about: Mapping[str, Any] | None = None
     ) -> Store:
-        """A new store for this learner: its snapshot number 0."""
+        """A new store for this learner: its snapshot number 0. `about` says what it is for."""
         store = cls(where, _create=True)
         try:
             if store._has_tables():
                 raise ValueError(f"there is a store at {store.name} already")
-            store._make_tables(learner, feature_names)
+            store._make_tables(learner, about or {})
             store.last = 0
         except BaseException:
             store.close()
@@ -89,10 +89,9 @@ class Store:
         return self._db.name
 
     @property
-    def feature_names(self) -> list[str] | None:
-        """The names of a context's features, if they have names."""
-        names: list[str] | None = json.loads(self._meta("feature_names") or "null")
-        return names
+    def about(self) -> dict[str, Any]:
+        """What it is for, as it was given when it was made."""
+        return dict(json.loads(self._meta("about") or "{}"))
 
     def append(self, new: Sequence[Event], waited: int | None = None) -> int:
         """Write events to the log, all or none; they are on disk when this returns the last seq.
@@ -210,9 +209,22 @@ class Store:
         self._db = _connect(self.where, write=self.write)
         self.last = self._find_last()
 
+    def beside(self) -> Store:
+        """A second connection of the same owner, for another thread."""
+        other = object.__new__(Store)
+        other.where, other.write, other.last = self.where, self.write, self.last
+        other._db = _connect(self.where, write=self.write, lock=False)
+        return other
+
     def close(self) -> None:
         """Let go of the store."""
         self._db.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     # -- inside --------------------------------------------------------------------------------
 
@@ -256,11 +268,10 @@ class Store:
                 f"{self.name} has store format {form}, this semibandit reads format {FORMAT}"
             )
 
-    def _make_tables(self, learner: Learner, feature_names: Sequence[str] | None) -> None:
+    def _make_tables(self, learner: Learner, about: Mapping[str, Any]) -> None:
         whole, blob, real = self._db.whole, self._db.blob, self._db.real
         run = self._db.rows
         content = snapshot_bytes(*learner._snapshot())
-        names = None if feature_names is None else list(feature_names)
         with self._db.transaction():
             run("CREATE TABLE semibandit_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
             run(
@@ -283,7 +294,7 @@ class Store:
                 "INSERT INTO semibandit_meta (key, value) VALUES (?, ?)",
                 [
                     ("format", str(FORMAT)),
-                    ("feature_names", json.dumps(names)),
+                    ("about", json.dumps(dict(about))),
                     ("waited", "0"),
                 ],
             )
@@ -296,14 +307,16 @@ def snapshot_bytes(header: dict[str, Any], arrays: dict[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-def _connect(where: str | Path, *, write: bool, create: bool = False) -> Database:
+def _connect(
+    where: str | Path, *, write: bool, create: bool = False, lock: bool = True
+) -> Database:
     if _is_url(where):
         from semibandit.store.postgres import PostgreSQL
 
-        return PostgreSQL(str(where), write=write)
+        return PostgreSQL(str(where), write=write, lock=write and lock)
     from semibandit.store.sqlite import SQLite
 
-    return SQLite(_folder(where), write=write, create=create)
+    return SQLite(_folder(where), write=write, create=create, lock=write and lock)
 
 
 def _is_url(where: str | Path) -> bool:
