@@ -323,15 +323,18 @@ def _add_docs(app: FastAPI, engine: Engine) -> None:
     async def docs_style() -> Response:
         return Response(style, media_type="text/css")
 
-    def with_keys() -> dict[str, Any]:
+    def of_this_service() -> dict[str, Any]:
         document = plain()
+        context = document["components"]["schemas"]["RankRequest"]["properties"]["context"]
+        n = engine.learner.n_features
+        context["oneOf"][0] |= {"minItems": n, "maxItems": n}
         if engine.settings.api_key is not None:
             schemes = document.setdefault("components", {})
             schemes["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
             document["security"] = [{"key": []}]
         return document
 
-    app.openapi = with_keys  # type: ignore[method-assign]
+    app.openapi = of_this_service  # type: ignore[method-assign]
 
 
 def _add_errors(app: FastAPI) -> None:
