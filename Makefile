@@ -7,15 +7,24 @@ BIN := $(VENV)/bin
 # Small matrices: two BLAS threads are slower than one, and tests run on every core already.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test lint bench clean
+.PHONY: run test lint bench browser clean
 
 run: $(VENV)/ready
 	$(BIN)/semibandit demo
 
 # numba knows a kernel by its own file alone: one that calls a changed one must be compiled anew
-test: lint
+test: lint browser
 	find src -name '*.nb[ic]' -delete
 	$(BIN)/pytest -n auto
+
+# the page is tested in a real browser; PostgreSQL comes with the extra `dev`, as a wheel
+browser:
+	@command -v chromium || command -v chromium-browser || command -v google-chrome || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		apt-get install -y --no-install-recommends chromium fonts-dejavu-core; \
+	else \
+		echo "No browser to test the page in: install chromium by your system's means."; \
+	fi
 
 bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks

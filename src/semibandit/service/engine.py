@@ -37,7 +37,7 @@ log = logging.getLogger("semibandit")
 Reply: TypeAlias = tuple[Answer, Any]  # and its result, or the exception
 GROUP = 512  # requests answered together
 LARGEST = 1e100  # that a context may have where it is not scaled: squares must not overflow
-GLANCE = 0.5  # seconds between decisions that are looked at more closely, for the page
+GLANCE = 0.02  # the share of its time spent on looking at decisions more closely, for the page
 AWAY = "the store cannot be reached or written at the moment: try again with the same id"
 
 
@@ -72,7 +72,7 @@ class Engine:
         self._stopping = False
         self._down: str | None = None  # why the store cannot be used
         self._at = 0.0
-        self._glanced = 0.0
+        self._glance_from = 0.0
         self._waited, self._wait_checked = store.waited, 0.0
         self._taught = store.last  # what the log has up to here was learned, or is about to be
         self._thread = threading.Thread(target=self._run, name="writer")
@@ -289,11 +289,10 @@ class Engine:
         return [slate for request in requests for slate in self._rank([request])]
 
     def _glance(self, decision: Decision) -> None:
-        """Now and then, look who was next in line: for the page, which says where the cut fell."""
-        now = time.monotonic()
-        if now - self._glanced < GLANCE:
+        """Where there is time, see who was next in line: for the page to say where the cut fell."""
+        start = time.monotonic()
+        if start < self._glance_from:
             return
-        self._glanced = now
         scores = self.learner.scores(decision.context, draw=decision.draw)
         shown = set(decision.labels) | set(decision.exclude or [])
         may = None if decision.candidates is None else set(decision.candidates)
@@ -312,6 +311,8 @@ class Engine:
                 "width": float(scores.width[best]),
             }
         self.tally.show(decision, next_in_line)
+        end = time.monotonic()
+        self._glance_from = end + (end - start) / GLANCE
 
     # -- feedback ------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ class Tally:
         self._labels: dict[Label, list[int]] = {}  # shown and clicked, where there was feedback
         self._latest: deque[dict[str, Any]] = deque(maxlen=LATEST)
 
-    def decided(self, decision: Decision, next_in_line: dict[str, Any] | None = None) -> None:
+    def decided(self, decision: Decision) -> None:
         """A decision was made."""
         with self._lock:
             self.decisions += 1

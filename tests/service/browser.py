@@ -1,0 +1,36 @@
+"""A real browser for the tests: the system's chromium."""
+
+import shutil
+import tempfile
+from contextlib import contextmanager
+
+from playwright.sync_api import sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+HOW = """no browser to test the page in. Any of these brings one:
+    make browser                 (where you are root)
+    apt-get install chromium     (or your system's package)
+It must be on the path as one of """ + ", ".join(NAMES)
+
+
+@contextmanager
+def browsing():
+    """A browser with nothing in its past."""
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
+        raise RuntimeError(HOW)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=program, args=[*ARGUMENTS, f"--disk-cache-dir={folder}"]
+        )
+        yield browser
+        browser.close()
