@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 import semibandit
-from semibandit import serve_cli
+from semibandit import log_cli, serve_cli
 from semibandit.data_cli import data
 from semibandit.experiments import demo as demos
 from semibandit.experiments.progress import progress_of
@@ -24,6 +24,7 @@ app = typer.Typer(
 )
 app.add_typer(data, name="data")
 serve_cli.add_to(app)
+log_cli.add_to(app)
 
 
 def _version(asked: bool) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import semibandit as sb
-from semibandit.store.event import Decision, Feedback, LabelChange, _pack, _unpack
+from semibandit.store.event import Decision, Feedback, LabelChange, pack, unpack
 from semibandit.store.store import Store, StoreError, snapshot_bytes
 
 
@@ -167,4 +167,4 @@ def test_contexts_are_packed_to_the_bit(size):
     for share in (0.0, 0.1, 1.0):
         x = np.where(random.random(size) < share, random.standard_normal(size), 0.0)
         x[::3] = -0.0
-        assert _unpack(_pack(x)).tobytes() == x.tobytes()
+        assert unpack(pack(x)).tobytes() == x.tobytes()

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Callable
 
 import uvicorn
-from threadpoolctl import threadpool_limits
 
+from semibandit._blas import one_thread
 from semibandit.service.app import create_app
 from semibandit.service.engine import Engine
 from semibandit.service.settings import Settings
@@ -33,7 +33,7 @@ def serve(
             f"host = {host!r} can be reached from other machines: set an API key, "
             "--api-key or $SEMIBANDIT_API_KEY"
         )
-    threadpool_limits(1, "blas")  # one thread: sums in one order, and none that fight for cores
+    one_thread()
     sys.setswitchinterval(0.0005)  # a thread that learns lets the others speak
     listening = _listen(host, port)
     try:

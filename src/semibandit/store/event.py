@@ -15,7 +15,17 @@ import numpy as np
 from semibandit._arrays import Floats
 from semibandit.policies.labels import Label
 
-__all__ = ["Decision", "Event", "Feedback", "LabelChange", "Row", "read", "row"]
+__all__ = [
+    "Decision",
+    "Event",
+    "Feedback",
+    "LabelChange",
+    "Row",
+    "pack",
+    "read",
+    "row",
+    "unpack",
+]
 
 Row: TypeAlias = tuple[str, str | None, float, bytes | None, str]
 
@@ -92,7 +102,7 @@ def row(event: Event) -> Row:
             "propensity": event.propensity,
             "leader": event.leader,
         }
-        return "decision", event.id, event.at, _pack(event.context), _json(body)
+        return "decision", event.id, event.at, pack(event.context), _json(body)
     if isinstance(event, Feedback):
         answer = {"clicked": event.clicked, "examined": event.examined, "waited": event.waited}
         return "feedback", event.id, event.at, None, _json(answer)
@@ -105,7 +115,7 @@ def read(kind: str, id: str | None, at: float, context: bytes | None, body: str)
     if kind == "decision":
         assert id is not None
         assert context is not None
-        return Decision(id, at, _unpack(context), **values)
+        return Decision(id, at, unpack(context), **values)
     if kind == "feedback":
         assert id is not None
         return Feedback(id, at, **values)
@@ -118,7 +128,7 @@ def _json(values: dict[str, Any]) -> str:
     return json.dumps(values, separators=(",", ":"), allow_nan=False)
 
 
-def _pack(x: Floats) -> bytes:
+def pack(x: Floats) -> bytes:
     """Dense, or by its entries where most of them are zeros; -0.0 is no zero."""
     index = np.flatnonzero((x != 0) | np.signbit(x))
     if 12 * len(index) + 8 < 8 * len(x):
@@ -127,7 +137,8 @@ def _pack(x: Floats) -> bytes:
     return b"d" + x.astype("<f8").tobytes()
 
 
-def _unpack(packed: bytes) -> Floats:
+def unpack(packed: bytes) -> Floats:
+    """The context that was packed."""
     if packed[:1] == b"d":
         return np.frombuffer(packed, dtype="<f8", offset=1).astype(np.float64)
     n = (len(packed) - 9) // 12
