@@ -22,11 +22,13 @@ from semibandit.policies.context import read_context
 from semibandit.policies.labels import Label, Labels, read_labels
 from semibandit.policies.lock import Lock
 from semibandit.policies.slate import Scores, Slate
+from semibandit.policies.together import pick_together
 from semibandit.theory.cost import Cost, Costs, check_a, decreasing
 from semibandit.theory.slate import GRID, cut, order, read_slots
 
 __all__ = ["Common", "Learner", "Request", "View", "load"]
 
+SORTED = 1024  # labels that are quicker sorted whole, for many contexts at once
 TOGETHER = 1 << 23  # margins of contexts ranked together: more would only take memory
 
 
@@ -238,10 +240,28 @@ class Learner(ABC):
             for first in range(0, len(requests), some):
                 part = requests[first : first + some]
                 views = self._views([r.x for r in part], [r.draw for r in part])
-                for view, r in zip(views, part, strict=True):
+                picked = self._pick_all(views, part)
+                for view, r, best in zip(views, part, picked, strict=True):
+                    if best is not None:
+                        slates.append(self._slate(view, best, r.x, r.slots))
+                        continue
                     rows = self._allowed(r.candidates, r.exclude)
                     slates.append(self._decide(view, r.x, r.slots, rows, r.draw))
         return slates
+
+    def _pick_all(self, views: list[View], requests: Sequence[Request]) -> list[Ints | None]:
+        """`_pick` for those that want nothing special, all at once; None for the others."""
+        kind = type(self)
+        plain = kind._pick is Learner._pick and kind._decide is Learner._decide
+        free = [r.candidates is None and r.exclude is None for r in requests]
+        few = len(self._tie) <= SORTED  # of many labels, the best are found without sorting all
+        if not plain or not few or self._labels.active is not None or sum(free) < 2:
+            return [None] * len(requests)
+        chosen = [(v, r) for v, r, yes in zip(views, requests, free, strict=True) if yes]
+        score, prob = (np.array([getattr(v, key) for v, _ in chosen]) for key in ("score", "prob"))
+        slots = [r.slots for _, r in chosen]
+        best = iter(pick_together(score, prob, self._tie, slots, self.a, self.cost))
+        return [next(best) if yes else None for yes in free]
 
     def scores(self, x: Any, *, draw: int = 0) -> Scores:
         """Every label's margin, width, estimate and prob for context x, shown or not."""

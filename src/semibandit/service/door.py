@@ -38,6 +38,11 @@ class Door:
         if refused is not None:
             await _answer(send, *refused)
             return
+        if scope["method"] not in ("GET", "HEAD") and scope["path"] != "/snapshot":
+            kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+            if kind != b"application/json":  # nor may a page elsewhere send it without asking
+                await _answer(send, 415, "the body must be application/json")
+                return
         size = headers.get(b"content-length")
         if size is not None:
             if not size.isdigit() or int(size) > self.most:

@@ -14,7 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -37,6 +37,8 @@ log = logging.getLogger("semibandit")
 Reply: TypeAlias = tuple[Answer, Any]  # and its result, or the exception
 GROUP = 512  # requests answered together
 LARGEST = 1e100  # that a context may have where it is not scaled: squares must not overflow
+RECENT = 1 << 25  # bytes of decisions that are kept in memory besides the log, about
+TIDY = 1000  # events between two times the store is tidied
 GLANCE = 0.02  # the share of its time spent on looking at decisions more closely, for the page
 AWAY = "the store cannot be reached or written at the moment: try again with the same id"
 
@@ -74,6 +76,12 @@ class Engine:
         self._at = 0.0
         self._glance_from = 0.0
         self._waited, self._wait_checked = store.waited, 0.0
+        self._recent: dict[str, Decision] = {}  # in their order
+        self._told: dict[str, Feedback] = {}  # feedback to recent ones
+        self._room = RECENT // (8 * learner.n_features + 2000)
+        self._background = ThreadPoolExecutor(1, "tidy")
+        self._tidied, self._tidying = store.last, Future[None]()
+        self._tidying.set_result(None)
         self._taught = store.last  # what the log has up to here was learned, or is about to be
         self._thread = threading.Thread(target=self._run, name="writer")
 
@@ -92,6 +100,7 @@ class Engine:
         if self._thread.is_alive():
             self._thread.join()
         self.learning.stop()
+        self._background.shutdown()
         self.store.close()
 
     @property
@@ -190,6 +199,7 @@ class Engine:
         if self._down is None:
             return
         self.store.reopen()
+        self._recent, self._told = {}, {}  # the log may know more
         self._teach([Lesson(*lesson) for lesson in self.store.lessons(self._taught)])
         self._down = None
         log.warning("the store is back")
@@ -230,6 +240,8 @@ class Engine:
             for i, (change, answer) in enumerate(changed)
         ]
         self._teach(lessons)
+        self._remember(decided, given)
+        self._tidy()
         for decision, answers in decided:
             self.tally.decided(decision)
             replies += [(answer, decision) for answer in answers]
@@ -238,6 +250,43 @@ class Engine:
             replies += [(answer, feedback) for answer in answers]
         if decided:
             self._glance(decided[-1][0])
+
+    def _decisions(self, ids: set[str]) -> dict[str, Decision]:
+        """Those with these ids: the recent ones from memory, the others from the log."""
+        found = {id: self._recent[id] for id in ids if id in self._recent}
+        others = ids - found.keys()
+        return found | self.store.decisions(others) if others else found
+
+    def _remember(
+        self,
+        decided: list[tuple[Decision, list[Answer]]],
+        given: list[tuple[Feedback, Decision, list[Answer]]],
+    ) -> None:
+        """Keep what feedback will most likely ask for, and what is known of it."""
+        for decision, _ in decided:
+            self._recent[decision.id] = decision
+        for feedback, _, _ in given:
+            if feedback.id in self._recent:
+                self._told[feedback.id] = feedback
+        while len(self._recent) > self._room:
+            oldest = next(iter(self._recent))
+            del self._recent[oldest]
+            self._told.pop(oldest, None)
+
+    def _tidy(self) -> None:
+        """Now and then, in the background."""
+        if self.store.last - self._tidied < TIDY or not self._tidying.done():
+            return
+        self._tidied = self.store.last
+
+        def work() -> None:
+            try:
+                with self.store.beside() as store:
+                    store.tidy()
+            except StoreError as why:
+                log.warning("the store could not be tidied: %s", why)
+
+        self._tidying = self._background.submit(work)
 
     def _teach(self, lessons: list[Lesson]) -> None:
         self.learning.put(lessons)
@@ -253,8 +302,7 @@ class Engine:
         self, ranks: list[Rank], now: float, replies: list[Reply]
     ) -> list[tuple[Decision, list[Answer]]]:
         """New decisions with those who wait for them; ids that are known are answered at once."""
-        named = {job.id for job in ranks if job.id is not None}
-        known = self.store.decisions(named) if named else {}
+        known = self._decisions({job.id for job in ranks if job.id is not None})
         fresh: dict[str, list[Rank]] = {}
         for job in ranks:
             id = secrets.token_hex(12) if job.id is None else job.id
@@ -321,7 +369,9 @@ class Engine:
     ) -> list[tuple[Feedback, Decision, list[Answer]]]:
         """Feedback that is new and right, with its decision; the rest is answered at once."""
         ids = {job.feedback.id for job in gives}
-        decisions, known = self.store.decisions(ids), self.store.feedback(ids)
+        decisions = self._decisions(ids)
+        known = {id: self._told[id] for id in ids if id in self._told}
+        known |= self.store.feedback(ids - self._recent.keys())
         fresh: dict[str, tuple[Feedback, Decision, list[Answer]]] = {}
         for job in gives:
             told = job.feedback
@@ -359,6 +409,7 @@ class Engine:
         self._teach(
             [Lesson(seq, event, decisions[event.id]) for seq, event in enumerate(events, first)]
         )
+        self._remember([], [(event, decisions[event.id], []) for event in events])
         for event in events:
             self.tally.answered(event, decisions[event.id])
 

@@ -30,12 +30,17 @@ class Metrics:
             buckets=BUCKETS,
             registry=self._registry,
         )
+        self._known: dict[tuple[str, int], tuple[Counter, Histogram]] = {}  # finding takes time
         self._registry.register(self)
 
     def answered(self, what: str, status: int, seconds: float) -> None:
         """A request was answered."""
-        self._requests.labels(what, str(status)).inc()
-        self._seconds.labels(what).observe(seconds)
+        counts = self._known.get((what, status))
+        if counts is None:
+            counts = (self._requests.labels(what, str(status)), self._seconds.labels(what))
+            self._known[what, status] = counts
+        counts[0].inc()
+        counts[1].observe(seconds)
 
     def collect(self) -> Iterable[Metric]:
         """The engine's numbers as they are now."""

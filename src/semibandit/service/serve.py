@@ -34,7 +34,7 @@ def serve(
             "--api-key or $SEMIBANDIT_API_KEY"
         )
     one_thread()
-    sys.setswitchinterval(0.0005)  # a thread that learns lets the others speak
+    sys.setswitchinterval(0.0002)  # a thread that learns lets the others speak
     listening = _listen(host, port)
     try:
         engine = Engine(open_store(where, shape), settings)

@@ -15,6 +15,7 @@ from semibandit.store.database import StoreError, StoreTaken
 __all__ = ["FILE", "SQLite"]
 
 FILE = "semibandit.db"
+WAL = 20_000  # pages of the write-ahead log; most are put in their place before, see `tidy`
 
 
 class SQLite:
@@ -49,6 +50,7 @@ class SQLite:
             if write:
                 self._db.execute("PRAGMA journal_mode=WAL")
                 self._db.execute("PRAGMA synchronous=FULL")
+                self._db.execute(f"PRAGMA wal_autocheckpoint={WAL}")
                 self._db.execute("BEGIN IMMEDIATE")  # it can be written, or says so now
                 self._db.execute("ROLLBACK")
             else:
@@ -82,6 +84,10 @@ class SQLite:
 
     def has_table(self, name: str) -> bool:
         return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)))
+
+    def tidy(self) -> None:
+        """Put the write-ahead log in its place: where another thread does, writing need not."""
+        self.rows("PRAGMA wal_checkpoint(PASSIVE)")
 
     def close(self) -> None:
         try:

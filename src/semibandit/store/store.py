@@ -101,11 +101,13 @@ class Store:
         first = self.last + 1
         rows = [(seq, *events.row(event)) for seq, event in enumerate(new, first)]
         with self._db.transaction():
-            self._db.many(
-                "INSERT INTO semibandit_events (seq, kind, id, at, context, body) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
-                rows,
-            )
+            for i in range(0, len(rows), PAGE):  # one statement: the driver does not come and go
+                some = rows[i : i + PAGE]
+                self._db.rows(
+                    "INSERT INTO semibandit_events (seq, kind, id, at, context, body) VALUES "
+                    + ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(some)),
+                    [value for row in some for value in row],
+                )
             if waited is not None:
                 self._db.rows(
                     "UPDATE semibandit_meta SET value = ? WHERE key = 'waited'", (str(waited),)
@@ -215,6 +217,10 @@ class Store:
         other.where, other.write, other.last = self.where, self.write, self.last
         other._db = _connect(self.where, write=self.write, lock=False)
         return other
+
+    def tidy(self) -> None:
+        """Do now what would else have to be done while someone waits; for a thread of its own."""
+        self._db.tidy()
 
     def close(self) -> None:
         """Let go of the store."""
