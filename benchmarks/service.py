@@ -40,7 +40,8 @@ async def empty() -> dict[str, str]:
 listening = socket.socket()
 listening.bind(("127.0.0.1", 0))
 print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
-config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
+plain = {"log_level": "warning", "access_log": False, "server_header": False}
+config = uvicorn.Config(app, proxy_headers=False, **plain)
 uvicorn.Server(config).run(sockets=[listening])
 """
 

@@ -28,7 +28,7 @@ def read_context(x: Any, n_features: int, *, bias: bool, normalize: bool, sparse
             f"{' (the bias is added to them)' if bias else ''}"
         )
     value = vector.value if isinstance(vector, Sparse) else vector
-    biggest = float(np.max(np.abs(value), initial=0.0))
+    biggest = float(np.abs(value).max(initial=0.0))
     if not math.isfinite(biggest):
         at = int(np.flatnonzero(~np.isfinite(value))[0])
         place = int(vector.index[at]) if isinstance(vector, Sparse) else at

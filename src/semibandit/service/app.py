@@ -18,12 +18,14 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.docs import get_swagger_ui_html
 from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
 
 from semibandit.policies.labels import Label
 from semibandit.service import schema
 from semibandit.service.door import Door
 from semibandit.service.engine import Engine, Reply, settle
 from semibandit.service.job import Change, Give, Job, Rank, Refused
+from semibandit.service.lane import BROKEN, Lane
 from semibandit.service.metrics import Metrics
 from semibandit.store.event import Decision, Feedback, LabelChange
 from semibandit.store.store import StoreError
@@ -44,7 +46,7 @@ WRONG = {
 }
 
 
-def create_app(engine: Engine) -> FastAPI:
+def create_app(engine: Engine) -> ASGIApp:
     """The service around an engine, which starts and stops with it."""
 
     @asynccontextmanager
@@ -69,7 +71,6 @@ def create_app(engine: Engine) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    app.add_middleware(Door, settings=engine.settings)
     metrics = Metrics(engine)
     desk = _Desk(engine, metrics)
     _add_errors(app)
@@ -78,7 +79,8 @@ def create_app(engine: Engine) -> FastAPI:
     _add_watching(app, desk, metrics)
     _add_page(app)
     _add_docs(app, engine)
-    return app
+    lane = Lane(app, {"/rank": desk.rank, "/feedback": desk.feedback})
+    return Door(lane, engine.settings)
 
 
 class _Desk:
@@ -104,6 +106,17 @@ class _Desk:
 
     def give_job(self, told: schema.FeedbackRequest, answer: asyncio.Future[Any]) -> Give:
         return Give(Feedback(told.id, 0.0, told.clicked, told.examined), answer)
+
+    async def rank(self, body: bytes) -> dict[str, Any]:
+        """The answer to POST /rank."""
+        asked = _read(body, schema.RankRequest)
+        return _decided(await self.one("rank", asked, self.rank_job))
+
+    async def feedback(self, body: bytes) -> dict[str, Any]:
+        """The answer to POST /feedback."""
+        told = _read(body, schema.FeedbackRequest)
+        found = await self.one("feedback", told, self.give_job)
+        return {"id": found.id, "status": "accepted"}
 
     async def one(self, what: str, asked: Any, make: Callable[..., Job]) -> Any:
         """The answer to one job; Refused comes out as an HTTP error."""
@@ -150,10 +163,10 @@ class _Desk:
         return results
 
 
-async def _read(request: Request, model: type[Body]) -> Body:
+def _read(body: bytes, model: type[Body]) -> Body:
     """The body, read by pydantic at once: by way of json and dicts it takes four times as long."""
     try:
-        return model.model_validate_json(await request.body())
+        return model.model_validate_json(body)
     except ValidationError as why:
         raise Refused(422, _all_said(why.errors(include_url=False))) from None
 
@@ -184,8 +197,7 @@ def _add_decisions(app: FastAPI, desk: _Desk) -> None:
     )
     async def rank(request: Request) -> Response:
         """Which labels to show for this context, in which order and how many."""
-        asked = await _read(request, schema.RankRequest)
-        return _json(_decided(await desk.one("rank", asked, desk.rank_job)))
+        return _json(await desk.rank(await request.body()))
 
     @app.post(
         "/feedback",
@@ -196,9 +208,7 @@ def _add_decisions(app: FastAPI, desk: _Desk) -> None:
     )
     async def feedback(request: Request) -> Response:
         """What was clicked. It may come late, in any order, and again."""
-        told = await _read(request, schema.FeedbackRequest)
-        found = await desk.one("feedback", told, desk.give_job)
-        return _json({"id": found.id, "status": "accepted"})
+        return _json(await desk.feedback(await request.body()))
 
     @app.post(
         "/rank/batch", response_model=schema.RankResults, responses=_responses(), tags=["decide"]
@@ -383,7 +393,7 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def broken(request: Request, why: Exception) -> Response:
-        return _json({"detail": "something went wrong in the service; its log says what"}, 500)
+        return _json({"detail": BROKEN}, 500)
 
 
 def _only(*codes: int) -> dict[int | str, dict[str, Any]]:

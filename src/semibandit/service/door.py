@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hmac
-import json
-from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from semibandit.service.lane import reply
 from semibandit.service.settings import Settings
 
 __all__ = ["Door"]
@@ -36,17 +35,17 @@ class Door:
         headers = dict(scope["headers"])
         refused = self._refuse(scope, headers)
         if refused is not None:
-            await _answer(send, *refused)
+            await reply(send, refused[0], {"detail": refused[1]})
             return
         if scope["method"] not in ("GET", "HEAD") and scope["path"] != "/snapshot":
             kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
             if kind != b"application/json":  # nor may a page elsewhere send it without asking
-                await _answer(send, 415, "the body must be application/json")
+                await reply(send, 415, {"detail": "the body must be application/json"})
                 return
         size = headers.get(b"content-length")
         if size is not None:
             if not size.isdigit() or int(size) > self.most:
-                await _answer(send, 413, self._too_large)
+                await reply(send, 413, {"detail": self._too_large})
                 return
             await self.app(scope, receive, send)  # the server lets no more through than it says
             return
@@ -78,16 +77,3 @@ class Door:
         if reads:
             return 403, "this key is for reading only"
         return 401, "a key is needed: Authorization: Bearer KEY"
-
-
-async def _answer(send: Send, status: int, detail: str) -> None:
-    body = json.dumps({"detail": detail}).encode()
-    headers: list[Any] = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close") if status == 413 else (b"cache-control", b"no-store"),
-    ]
-    if status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -36,6 +36,7 @@ __all__ = ["Engine"]
 log = logging.getLogger("semibandit")
 Reply: TypeAlias = tuple[Answer, Any]  # and its result, or the exception
 GROUP = 512  # requests answered together
+LINGER = 0.002  # seconds to wait for a group as large as the last
 LARGEST = 1e100  # that a context may have where it is not scaled: squares must not overflow
 RECENT = 1 << 25  # bytes of decisions that are kept in memory besides the log, about
 TIDY = 1000  # events between two times the store is tidied
@@ -71,6 +72,7 @@ class Engine:
         self.learning = Learning(learner, store, position, self.settings.snapshot_every)
         self._jobs: deque[Job] = deque()
         self._news = threading.Condition()
+        self._wanted = self._crowd = 1  # jobs to be woken for; the size of the last group
         self._stopping = False
         self._down: str | None = None  # why the store cannot be used
         self._at = 0.0
@@ -152,7 +154,8 @@ class Engine:
             if len(self._jobs) + len(jobs) > limits.queue:
                 raise Refused(503, "too many requests are waiting: try again later")
             self._jobs.extend(jobs)
-            self._news.notify()
+            if len(self._jobs) >= self._wanted:
+                self._news.notify()
 
     def ask(self, make: Callable[[Answer], Job]) -> Any:
         """Hand in one job and wait for its answer."""
@@ -188,11 +191,17 @@ class Engine:
         """All that waits; an empty list now and then where nothing does; None at the end."""
         pause = 1.0 if self._down or self.settings.wait is not None else None
         with self._news:
+            self._wanted = 1
             if not self._jobs and not self._stopping:
                 self._news.wait(pause)
+            if 0 < len(self._jobs) < self._crowd:  # those who were answered last may come again
+                self._wanted = self._crowd
+                self._news.wait(LINGER)
             if not self._jobs and self._stopping:
                 return None
-            return [self._jobs.popleft() for _ in range(min(len(self._jobs), GROUP))]
+            group = [self._jobs.popleft() for _ in range(min(len(self._jobs), GROUP))]
+            self._crowd = len(group)
+            return group
 
     def _recover(self) -> None:
         """After a failure: connect again, and learn what was written though nobody was told."""

@@ -45,6 +45,7 @@ def serve(
             log_level="warning",
             access_log=False,
             server_header=False,
+            proxy_headers=False,
             timeout_graceful_shutdown=10,
         )
         server = _Server(config, lambda: say(f"http://{at}:{listening.getsockname()[1]}"))
