@@ -33,17 +33,26 @@ def serve(
     ] = None,
     learner: Annotated[
         str | None,
-        typer.Option(help="SlateUCB | Thompson | Greedy | EpsilonGreedy | Random. [SlateUCB]"),
+        typer.Option(
+            help="SlateUCB (if nothing is said), Thompson, Greedy, EpsilonGreedy, Random."
+        ),
     ] = None,
-    model: Annotated[str | None, typer.Option(help="full | diagonal. [full]")] = None,
-    alpha: Annotated[float | None, typer.Option(help="How much to explore. [0.5]")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="full (if nothing is said) or diagonal.")
+    ] = None,
+    alpha: Annotated[
+        float | None, typer.Option(help="How much to explore; 0.5 if nothing is said.")
+    ] = None,
     a: Annotated[
-        float | None, typer.Option(help="What a missed label weighs, 0 to 1. [0.5]")
+        float | None, typer.Option(help="What a missed label weighs, 0 to 1; else 0.5.")
     ] = None,
     bias: Annotated[
-        bool | None, typer.Option("--bias/--no-bias", help="Add a constant feature. [yes]")
+        bool | None,
+        typer.Option(
+            "--bias/--no-bias", help="Add a constant feature; it is added if nothing is said."
+        ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of all that is drawn. [0]")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of all that is drawn; else 0.")] = None,
     start_from: Annotated[
         Path | None,
         typer.Option(help="A learner that was saved in Python, in place of the options above."),
