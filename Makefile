@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Small matrices: two BLAS threads are slower than one, and tests run on every core already.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test lint bench browser clean
+.PHONY: run test lint bench bench-service browser clean
 
 run: $(VENV)/ready
 	$(BIN)/semibandit reproduce
@@ -17,7 +17,7 @@ test: lint browser
 	find src -name '*.nb[ic]' -delete
 	$(BIN)/pytest -n auto
 
-# pages are tested in a real browser
+# pages are tested in a real browser; PostgreSQL comes with the extra `dev`, as a wheel
 browser:
 	@command -v chromium || command -v chromium-browser || command -v google-chrome || \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
@@ -28,6 +28,9 @@ browser:
 
 bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks
+
+bench-service: $(VENV)/ready
+	$(BIN)/python -m benchmarks.service
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .

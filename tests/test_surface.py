@@ -11,10 +11,10 @@ ROOT = Path(__file__).parents[1]
 
 
 NAMES = """
-OBR Adversarial Banditron Confidit Dataset Diagonal Dual EpsilonGreedy Full Greedy KnownNorm Learner
-Logistic Play Random Scaled Scores Slate SlateUCB Square Surrogate Synthetic Thompson Trace
-UnknownNorm bounds choose constant decreasing expected_loss hamming linear load loss_ac loss_p_rank
-loss_rank play polynomial rbf read_dataset replay top
+OBR Adversarial Banditron Client Confidit Dataset Diagonal Dual EpsilonGreedy Full Greedy KnownNorm
+Learner Logistic Play Random Scaled Scores ServedSlate Slate SlateUCB Square Surrogate Synthetic
+Thompson Trace UnknownNorm bounds choose constant decreasing expected_loss hamming linear load
+loss_ac loss_p_rank loss_rank play polynomial rbf read_dataset replay top
 """
 
 
@@ -25,7 +25,10 @@ def test_the_public_names_are_pinned():
 
 
 def test_import_is_light():
-    heavy = "('scipy', 'matplotlib', 'rich', 'typer', 'numba', 'pandas', 'torch', 'joblib', 'ray')"
+    heavy = (
+        "('scipy', 'matplotlib', 'rich', 'typer', 'numba', 'pandas', 'torch', 'joblib', 'ray', "
+        "'httpx2', 'fastapi', 'pydantic', 'psycopg', 'sqlite3')"
+    )
     code = f"import sys, semibandit; print([m for m in {heavy} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout == "[]\n", run.stderr

@@ -9,6 +9,7 @@
 After Gentile and Orabona, "On Multilabel Classification and Ranking with Partial Feedback".
 """
 
+from semibandit.client import Client, ServedSlate
 from semibandit.data.dataset import Dataset
 from semibandit.data.read import read_dataset
 from semibandit.experiments.play import Play, play
@@ -42,6 +43,7 @@ __all__ = [
     "OBR",
     "Adversarial",
     "Banditron",
+    "Client",
     "Confidit",
     "Dataset",
     "Diagonal",
@@ -56,6 +58,7 @@ __all__ = [
     "Random",
     "Scaled",
     "Scores",
+    "ServedSlate",
     "Slate",
     "SlateUCB",
     "Square",

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 import semibandit
+from semibandit import log_cli, serve_cli
 from semibandit._said import said
 from semibandit.data.catalogue import SOURCE
 from semibandit.data_cli import data
@@ -29,6 +30,8 @@ app.add_typer(data, name="data")
 app.command()(replay)
 app.command()(tune)
 app.command()(sweep)
+serve_cli.add_to(app)
+log_cli.add_to(app)
 
 
 def _version(asked: bool) -> None:

@@ -141,11 +141,11 @@ class FullState:
             seen = (self.V[part] @ XT)[owned >= 0] ** 2
             for b in range(B):
                 here[b] -= np.bincount(owned[owned >= 0], weights=seen[:, b], minlength=n)
-        some = max(1, (1 << 20) // (B * d))  # matrices at a time: their products stay in cache
+        some = max(1, (1 << 19) // (B * d))  # matrices at a time: their products stay in cache
         for first in range(0, m, some):
             A = self.A_inv[first : min(first + some, m)]
-            along = (A.reshape(-1, d) @ XT).reshape(len(A), d, B)
-            here[:, self.A_row[first : first + len(A)]] = np.einsum("kcb,cb->bk", along, XT)
+            along = np.matmul(X, A)  # k×B×d
+            here[:, self.A_row[first : first + len(A)]] = np.einsum("kbc,bc->bk", along, X)
         margin[:, self.owner[:n]] = X @ self.w[:n].T
         norm2[:, self.owner[:n]] = here
         return [*map(Look, plain, margin, norm2)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -27,14 +28,14 @@ def read_context(x: Any, n_features: int, *, bias: bool, normalize: bool, sparse
             f"{' (the bias is added to them)' if bias else ''}"
         )
     value = vector.value if isinstance(vector, Sparse) else vector
-    if not np.all(np.isfinite(value)):
+    biggest = float(np.abs(value).max(initial=0.0))
+    if not math.isfinite(biggest):
         at = int(np.flatnonzero(~np.isfinite(value))[0])
         place = int(vector.index[at]) if isinstance(vector, Sparse) else at
         raise ValueError(f"context[{place}] is {value[at]}; every feature must be a finite number")
     if bias:
-        vector = _with_one(vector)
-    value = vector.value if isinstance(vector, Sparse) else vector
-    biggest = float(np.max(np.abs(value), initial=0.0))
+        vector, biggest = _with_one(vector), max(biggest, 1.0)
+        value = vector.value if isinstance(vector, Sparse) else vector
     if biggest == 0.0:
         raise ValueError("context is all zeros: there is nothing to tell labels apart by")
     if normalize:

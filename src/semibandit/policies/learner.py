@@ -11,7 +11,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypedDict
+from typing import Any, BinaryIO, ClassVar, TypedDict
 
 import numpy as np
 
@@ -22,11 +22,13 @@ from semibandit.policies.context import read_context
 from semibandit.policies.labels import Label, Labels, read_labels
 from semibandit.policies.lock import Lock
 from semibandit.policies.slate import Scores, Slate
+from semibandit.policies.together import pick_together
 from semibandit.theory.cost import Cost, Costs, check_a, decreasing
 from semibandit.theory.slate import GRID, cut, order, read_slots
 
 __all__ = ["Common", "Learner", "Request", "View", "load"]
 
+SORTED = 1024  # labels that are quicker sorted whole, for many contexts at once
 TOGETHER = 1 << 23  # margins of contexts ranked together: more would only take memory
 
 
@@ -238,10 +240,28 @@ class Learner(ABC):
             for first in range(0, len(requests), some):
                 part = requests[first : first + some]
                 views = self._views([r.x for r in part], [r.draw for r in part])
-                for view, r in zip(views, part, strict=True):
+                picked = self._pick_all(views, part)
+                for view, r, best in zip(views, part, picked, strict=True):
+                    if best is not None:
+                        slates.append(self._slate(view, best, r.x, r.slots))
+                        continue
                     rows = self._allowed(r.candidates, r.exclude)
                     slates.append(self._decide(view, r.x, r.slots, rows, r.draw))
         return slates
+
+    def _pick_all(self, views: list[View], requests: Sequence[Request]) -> list[Ints | None]:
+        """`_pick` for those that want nothing special, all at once; None for the others."""
+        kind = type(self)
+        plain = kind._pick is Learner._pick and kind._decide is Learner._decide
+        free = [r.candidates is None and r.exclude is None for r in requests]
+        few = len(self._tie) <= SORTED  # of many labels, the best are found without sorting all
+        if not plain or not few or self._labels.active is not None or sum(free) < 2:
+            return [None] * len(requests)
+        chosen = [(v, r) for v, r, yes in zip(views, requests, free, strict=True) if yes]
+        score, prob = (np.array([getattr(v, key) for v, _ in chosen]) for key in ("score", "prob"))
+        slots = [r.slots for _, r in chosen]
+        best = iter(pick_together(score, prob, self._tie, slots, self.a, self.cost))
+        return [next(best) if yes else None for yes in free]
 
     def scores(self, x: Any, *, draw: int = 0) -> Scores:
         """Every label's margin, width, estimate and prob for context x, shown or not."""
@@ -305,28 +325,63 @@ class Learner(ABC):
             self._labels.retire(rows)
             self._changes += 1
 
+    def shown(
+        self,
+        x: Any,
+        labels: Iterable[Label],
+        slots: int | None = None,
+        *,
+        propensity: float | None = None,
+        leader: Label | None = None,
+    ) -> Slate:
+        """A slate for `learn` from what a log says was shown: the context and the labels.
+
+        It learns as the slate that `rank` gave would. Of learners that draw with a probability
+        they need again (Banditron), give the slate's `propensity` and `leader`, too. What the
+        labels' margins and widths were is not known any more: they are nan.
+        """
+        names = read_labels(labels, "labels")
+        unknown = np.full(len(names), np.nan)
+        return Slate(
+            names,
+            unknown,
+            unknown,
+            unknown,
+            unknown,
+            self._read_slots(slots),
+            self._read(x),
+            self._door,
+            propensity,
+            leader,
+        )
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole learner to one file; an existing file is replaced at one stroke."""
+        file.write(path, *self._snapshot())  # outside of the lock: ranking and learning go on
+
+    def _snapshot(self) -> tuple[dict[str, Any], Arrays]:
+        """What a file holds: a header and copies of all arrays, of one moment."""
         with self._lock.reading():
-            header = {
-                "learner": self._kind(),
-                "n_features": self.n_features,
-                "t": self._t,
-                "labels": self._labels.to_json(),
-                "settings": parts.encode(self._settings()),
-                "common": parts.encode(
-                    {
-                        "cost": self.cost,
-                        "a": self.a,
-                        "normalize": self.normalize,
-                        "bias": self.bias,
-                        "seed": self.seed,
-                    }
-                ),
-            }
+            header = {**self._config(), "t": self._t, "labels": self._labels.to_json()}
             arrays = {"tie": self._tie.copy()}
             arrays |= {name: array.copy() for name, array in self._arrays().items()}
-        file.write(path, header, arrays)  # outside of the lock: ranking and learning go on
+        return header, arrays
+
+    def _config(self) -> dict[str, Any]:
+        """What the learner was made with, but its labels, for JSON."""
+        common = {
+            "cost": self.cost,
+            "a": self.a,
+            "normalize": self.normalize,
+            "bias": self.bias,
+            "seed": self.seed,
+        }
+        return {
+            "learner": self._kind(),
+            "n_features": self.n_features,
+            "settings": parts.encode(self._settings()),
+            "common": parts.encode(common),
+        }
 
     def __repr__(self) -> str:
         name = type(self).__name__
@@ -382,6 +437,7 @@ class Learner(ABC):
             slots,
             x,
             self._door,
+            t=self._t,
         )
 
     @property
@@ -446,13 +502,19 @@ class Learner(ABC):
         return np.random.default_rng([self.seed, 1, first]).random(n)
 
 
-def load(path: str | os.PathLike[str], **yours: object) -> Learner:
+def load(path: str | os.PathLike[str] | BinaryIO, **yours: object) -> Learner:
     """The learner in a file written by `save`; it goes on as if it had never stopped.
 
     A cost, loss, width or kernel of your own is code, and code is not saved: give it again by its
     keyword, `load("model.npz", cost=my_cost)`. It is checked to give the values it gave.
+    `path` may also be an open binary file.
     """
-    header, arrays = file.read(path)
+    if isinstance(path, str | os.PathLike):
+        name = os.fspath(path)
+        header, arrays = file.read(path)
+    else:
+        name = "the snapshot"
+        header, arrays = file.unpack(path, name)
     try:
         cls = Learner.kinds.get(header["learner"])
         if cls is None:
@@ -466,9 +528,9 @@ def load(path: str | os.PathLike[str], **yours: object) -> Learner:
         learner._t = int(header["t"])
         learner._restore(arrays)
     except (KeyError, TypeError, AssertionError, IndexError) as why:
-        raise ValueError(f"{os.fspath(path)} is damaged: {why!r}") from None
+        raise ValueError(f"{name} is damaged: {why!r}") from None
     except ValueError as why:
-        raise ValueError(f"{os.fspath(path)}: {why}") from None
+        raise ValueError(f"{name}: {why}") from None
     return learner
 
 

@@ -43,6 +43,7 @@ class Slate:
     door: str  # how the learner that ranked it reads contexts
     propensity: float | None = None  # how likely a learner that draws was to show this label
     leader: Label | None = None  # the label it would have shown without drawing
+    t: int | None = None  # the round it was ranked in
 
     def __len__(self) -> int:
         return len(self.labels)

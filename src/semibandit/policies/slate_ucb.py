@@ -13,8 +13,8 @@ from semibandit.models.model import Arrays, Look, Model, State, Vector
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Common, Learner, View
 from semibandit.policies.slate import Slate
-from semibandit.theory.surrogate import Square, Surrogate
-from semibandit.theory.width import Scaled, Width
+from semibandit.theory.surrogate import Logistic, Square, Surrogate
+from semibandit.theory.width import KnownNorm, Scaled, UnknownNorm, Width
 
 __all__ = ["Options", "SecondOrder", "SlateUCB"]
 
@@ -130,6 +130,19 @@ class SlateUCB(SecondOrder):
         score = margin + width  # unclipped: it orders labels whose p̂ is the same
         prob = self.loss.prob(np.clip(score, -R, R))  # step 3
         return View(margin, width, self.loss.prob(margin), score, prob)
+
+    def _views(self, xs: Sequence[Vector], draws: Sequence[int]) -> list[View]:
+        looks = self._state.look_many(xs)
+        if len(looks) < 2 or type(self)._judge is not SlateUCB._judge or not self._one_by_one():
+            return [*map(self._judge, looks, draws)]
+        whole = Look(xs[0], np.array([k.margin for k in looks]), np.array([k.norm2 for k in looks]))
+        view = self._judge(whole, 0)  # the same operations, on all labels of all contexts
+        return [*map(View, view.margin, view.width, view.estimate, view.score, view.prob)]
+
+    def _one_by_one(self) -> bool:
+        """Whether width and loss are ours, which treat every label by itself."""
+        ours = type(self.width) in (Scaled, KnownNorm, UnknownNorm)
+        return ours and type(self.loss) in (Square, Logistic)
 
     def _settings(self) -> dict[str, object]:
         return {**super()._settings(), "width": self.width}

@@ -1,0 +1,14 @@
+"""One BLAS thread: sums in one order, so that a log learned twice gives the same to the bit."""
+
+from __future__ import annotations
+
+__all__ = ["one_thread"]
+
+
+def one_thread() -> None:
+    """From now on, in this process; nothing happens where threadpoolctl is not installed."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return
+    threadpool_limits(1, "blas")

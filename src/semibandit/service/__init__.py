@@ -1,0 +1,1 @@
+"""The service: rank and learn over HTTP, durable by the log."""

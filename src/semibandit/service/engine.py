@@ -1,0 +1,558 @@
+"""The engine: decisions and feedback into the log and out of it, without HTTP.
+
+Two threads. The writer takes all requests that wait at once: it ranks them together (one matrix
+product), writes decisions and feedback to the log in one transaction, and then answers. Learning
+takes in what the log has, event by event, in the log's order. So nothing is answered that is not
+in the log, nothing is learned that is not, and ranking waits for one event to be learned at most.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from semibandit._arrays import Floats
+from semibandit.policies.labels import Label
+from semibandit.policies.learner import Learner, Request
+from semibandit.policies.slate import Slate
+from semibandit.service.job import Answer, Change, Give, Job, Rank, Refused
+from semibandit.service.learning import Learning, Lesson
+from semibandit.service.settings import Settings
+from semibandit.service.tally import Tally
+from semibandit.store.event import Decision, Event, Feedback, LabelChange
+from semibandit.store.rebuild import rebuild
+from semibandit.store.store import Store, StoreError
+
+__all__ = ["Engine"]
+
+log = logging.getLogger("semibandit")
+Reply: TypeAlias = tuple[Answer, Any]  # and its result, or the exception
+GROUP = 512  # requests answered together
+LINGER = 0.002  # seconds to wait for a group as large as the last
+LARGEST = 1e100  # that a context may have where it is not scaled: squares must not overflow
+RECENT = 1 << 25  # bytes of decisions that are kept in memory besides the log, about
+TIDY = 1000  # events between two times the store is tidied
+GLANCE = 0.02  # the share of its time spent on looking at decisions more closely, for the page
+AWAY = "the store cannot be reached or written at the moment: try again with the same id"
+
+
+class Engine:
+    """A learner, its store, and the two threads between them.
+
+    deliver  is called with answers in the engine's thread; an event loop takes them over there
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings | None = None,
+        deliver: Callable[[list[Reply]], None] | None = None,
+    ) -> None:
+        self.store, self.settings = store, settings or Settings()
+        self.deliver = deliver or settle
+        self.feature_names: list[str] | None = store.about.get("feature_names")
+        self._place_of = {name: i for i, name in enumerate(self.feature_names or [])}
+        learner, position = rebuild(store)
+        if learner.full_information:
+            raise ValueError(
+                f"{type(learner).__name__} must be told every relevant label, "
+                "and users only tell of what they were shown"
+            )
+        self.learner: Learner = learner
+        self.tally = Tally()
+        self._prime()
+        self.learning = Learning(learner, store, position, self.settings.snapshot_every)
+        self._jobs: deque[Job] = deque()
+        self._news = threading.Condition()
+        self._wanted = self._crowd = 1  # jobs to be woken for; the size of the last group
+        self._stopping = False
+        self._down: str | None = None  # why the store cannot be used
+        self._at = 0.0
+        self._glance_from = 0.0
+        self._waited, self._wait_checked = store.waited, 0.0
+        self._recent: dict[str, Decision] = {}  # in their order
+        self._told: dict[str, Feedback] = {}  # feedback to recent ones
+        self._room = RECENT // (8 * learner.n_features + 2000)
+        self._background = ThreadPoolExecutor(1, "tidy")
+        self._tidied, self._tidying = store.last, Future[None]()
+        self._tidying.set_result(None)
+        self._taught = store.last  # what the log has up to here was learned, or is about to be
+        self._thread = threading.Thread(target=self._run, name="writer")
+
+    # -- for those who ask ---------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin."""
+        self.learning.start()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Answer what waits, write a last snapshot, let go of the store."""
+        with self._news:
+            self._stopping = True
+            self._news.notify_all()
+        if self._thread.is_alive():
+            self._thread.join()
+        self.learning.stop()
+        self._background.shutdown()
+        self.store.close()
+
+    @property
+    def healthy(self) -> bool:
+        """Whether it can decide and learn."""
+        return self._down is None and self._thread.is_alive() and self.learning.alive
+
+    @property
+    def down(self) -> str | None:
+        """Why the store cannot be used, if it cannot."""
+        return self._down
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait."""
+        return len(self._jobs)
+
+    def rank_job(
+        self,
+        context: Sequence[float] | dict[str, float] | Floats,
+        slots: int | None,
+        candidates: list[Label] | None,
+        exclude: list[Label] | None,
+        id: str | None,
+        answer: Answer,
+    ) -> Rank:
+        """A request to rank, its context and slots read; ValueError where they are wrong."""
+        given = self._vector(context)
+        vector = self.learner._read(given)
+        if not self.learner.normalize and np.max(np.abs(given)) > LARGEST:
+            raise ValueError(
+                f"context has numbers beyond {LARGEST:g}, and this learner takes them as they are"
+            )
+        limit = self.learner._read_slots(slots)
+        request = Request(vector, limit, candidates, exclude, 0)
+        return Rank(id, given, request, candidates, exclude, answer)
+
+    def put(self, jobs: Sequence[Job]) -> None:
+        """Hand jobs in, all or none: Refused with 503 where too many wait."""
+        limits = self.settings.limits
+        feedback = sum(isinstance(job, Give) for job in jobs)
+        if feedback and not self.learning.alive:
+            raise Refused(503, "learning has stopped; nothing more is taken in")
+        if feedback and self.learning.backlog + feedback > limits.backlog:
+            raise Refused(503, "there is more feedback than can be learned now: try again later")
+        with self._news:
+            if self._stopping:
+                raise Refused(503, "the service is stopping")
+            if len(self._jobs) + len(jobs) > limits.queue:
+                raise Refused(503, "too many requests are waiting: try again later")
+            self._jobs.extend(jobs)
+            if len(self._jobs) >= self._wanted:
+                self._news.notify()
+
+    def ask(self, make: Callable[[Answer], Job]) -> Any:
+        """Hand in one job and wait for its answer."""
+        future: Future[Any] = Future()
+        self.put([make(future)])
+        return future.result()
+
+    # -- the writer's thread -------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while True:
+            group = self._take()
+            if group is None:
+                return
+            replies: list[Reply] = []
+            try:
+                self._recover()
+                self._give_up_waiting()
+                replies = self._answer(group) if group else []
+            except StoreError as why:
+                if self._down is None:
+                    log.error("the store failed: %s", why)
+                self._down = str(why)
+                replies = [(job.answer, Refused(503, AWAY)) for job in group]
+            except Exception as why:  # a mistake of ours must not stop the service
+                log.exception("a group of requests failed")
+                self._down = "a group of requests failed"  # what it left in the log is learned
+                replies = [(job.answer, why) for job in group]
+            if replies:
+                self.deliver(replies)
+
+    def _take(self) -> list[Job] | None:
+        """All that waits; an empty list now and then where nothing does; None at the end."""
+        pause = 1.0 if self._down or self.settings.wait is not None else None
+        with self._news:
+            self._wanted = 1
+            if not self._jobs and not self._stopping:
+                self._news.wait(pause)
+            if 0 < len(self._jobs) < self._crowd:  # those who were answered last may come again
+                self._wanted = self._crowd
+                self._news.wait(LINGER)
+            if not self._jobs and self._stopping:
+                return None
+            group = [self._jobs.popleft() for _ in range(min(len(self._jobs), GROUP))]
+            self._crowd = len(group)
+            return group
+
+    def _recover(self) -> None:
+        """After a failure: connect again, and learn what was written though nobody was told."""
+        if self._down is None:
+            return
+        self.store.reopen()
+        self._recent, self._told = {}, {}  # the log may know more
+        self._teach([Lesson(*lesson) for lesson in self.store.lessons(self._taught)])
+        self._down = None
+        log.warning("the store is back")
+
+    def _answer(self, group: list[Job]) -> list[Reply]:
+        """Decide, check, write, and only then answer."""
+        now = self._at = max(time.time(), self._at)
+        ranks = [job for job in group if isinstance(job, Rank)]
+        gives = [job for job in group if isinstance(job, Give)]
+        changes = [job for job in group if isinstance(job, Change)]
+        replies: list[Reply] = []
+        decided = self._decide(ranks, now, replies) if ranks else []
+        given = self._check(gives, now, replies) if gives else []
+        changed = self._check_changes(changes, now, replies) if changes else []
+        events: list[Event] = [decision for decision, _ in decided]
+        events += [feedback for feedback, _, _ in given]
+        events += [change for change, _ in changed]
+        if events:
+            first = self.store.last + 1
+            self.store.append(events)
+            self._after(first, decided, given, changed, replies)
+        return replies
+
+    def _after(
+        self,
+        first: int,
+        decided: list[tuple[Decision, list[Answer]]],
+        given: list[tuple[Feedback, Decision, list[Answer]]],
+        changed: list[tuple[LabelChange, Answer]],
+        replies: list[Reply],
+    ) -> None:
+        """The events are in the log from seq `first` on: count, answer, learn."""
+        seq = first + len(decided)
+        lessons = [Lesson(seq + i, one[0], one[1]) for i, one in enumerate(given)]
+        seq += len(given)
+        lessons += [
+            Lesson(seq + i, change, None, self._telling(answer, change))
+            for i, (change, answer) in enumerate(changed)
+        ]
+        self._teach(lessons)
+        self._remember(decided, given)
+        self._tidy()
+        for decision, answers in decided:
+            self.tally.decided(decision)
+            replies += [(answer, decision) for answer in answers]
+        for feedback, decision, answers in given:
+            self.tally.answered(feedback, decision)
+            replies += [(answer, feedback) for answer in answers]
+        if decided:
+            self._glance(decided[-1][0])
+
+    def _decisions(self, ids: set[str]) -> dict[str, Decision]:
+        """Those with these ids: the recent ones from memory, the others from the log."""
+        found = {id: self._recent[id] for id in ids if id in self._recent}
+        others = ids - found.keys()
+        return found | self.store.decisions(others) if others else found
+
+    def _remember(
+        self,
+        decided: list[tuple[Decision, list[Answer]]],
+        given: list[tuple[Feedback, Decision, list[Answer]]],
+    ) -> None:
+        """Keep what feedback will most likely ask for, and what is known of it."""
+        for decision, _ in decided:
+            self._recent[decision.id] = decision
+        for feedback, _, _ in given:
+            if feedback.id in self._recent:
+                self._told[feedback.id] = feedback
+        while len(self._recent) > self._room:
+            oldest = next(iter(self._recent))
+            del self._recent[oldest]
+            self._told.pop(oldest, None)
+
+    def _tidy(self) -> None:
+        """Now and then, in the background."""
+        if self.store.last - self._tidied < TIDY or not self._tidying.done():
+            return
+        self._tidied = self.store.last
+
+        def work() -> None:
+            try:
+                with self.store.beside() as store:
+                    store.tidy()
+            except StoreError as why:
+                log.warning("the store could not be tidied: %s", why)
+
+        self._tidying = self._background.submit(work)
+
+    def _teach(self, lessons: list[Lesson]) -> None:
+        self.learning.put(lessons)
+        self._taught = self.store.last
+
+    def _telling(self, answer: Answer, change: LabelChange) -> Callable[[bool], None]:
+        later = Refused(503, "the change is in the log, and takes effect when the service starts")
+        return lambda learned: self.deliver([(answer, change if learned else later)])
+
+    # -- ranking -------------------------------------------------------------------------------
+
+    def _decide(
+        self, ranks: list[Rank], now: float, replies: list[Reply]
+    ) -> list[tuple[Decision, list[Answer]]]:
+        """New decisions with those who wait for them; ids that are known are answered at once."""
+        known = self._decisions({job.id for job in ranks if job.id is not None})
+        fresh: dict[str, list[Rank]] = {}
+        for job in ranks:
+            id = secrets.token_hex(12) if job.id is None else job.id
+            if id in known:
+                same = known[id].asked == job.asked
+                replies.append((job.answer, known[id] if same else _another(id)))
+            elif id in fresh and fresh[id][0].asked != job.asked:
+                replies.append((job.answer, _another(id)))
+            else:
+                fresh.setdefault(id, []).append(job)
+        first = self.store.last + 1
+        requests = [
+            _with_draw(jobs[0].request, draw) for draw, jobs in enumerate(fresh.values(), first)
+        ]
+        decided: list[tuple[Decision, list[Answer]]] = []
+        slates = self._rank(requests)
+        for (id, jobs), request, slate in zip(fresh.items(), requests, slates, strict=True):
+            answers = [job.answer for job in jobs]
+            if isinstance(slate, Refused):
+                replies += [(answer, slate) for answer in answers]
+            else:
+                decided.append((_decision(id, now, jobs[0], request, slate), answers))
+        return decided
+
+    def _rank(self, requests: list[Request]) -> list[Slate | Refused]:
+        """All at once; where one of them is wrong, one by one, to say which."""
+        try:
+            return [*self.learner._rank_all(requests)]
+        except ValueError as why:
+            if len(requests) == 1:
+                return [Refused(422, str(why))]
+        return [slate for request in requests for slate in self._rank([request])]
+
+    def _glance(self, decision: Decision) -> None:
+        """Where there is time, see who was next in line: for the page to say where the cut fell."""
+        start = time.monotonic()
+        if start < self._glance_from:
+            return
+        scores = self.learner.scores(decision.context, draw=decision.draw)
+        shown = set(decision.labels) | set(decision.exclude or [])
+        may = None if decision.candidates is None else set(decision.candidates)
+        rest = [
+            i
+            for i, label in enumerate(scores.labels)
+            if label not in shown and (may is None or label in may)
+        ]
+        best = max(rest, key=lambda i: float(scores.prob[i]), default=None)
+        next_in_line = None
+        if best is not None:
+            next_in_line = {
+                "label": scores.labels[best],
+                "prob": float(scores.prob[best]),
+                "estimate": float(scores.estimate[best]),
+                "width": float(scores.width[best]),
+            }
+        self.tally.show(decision, next_in_line)
+        end = time.monotonic()
+        self._glance_from = end + (end - start) / GLANCE
+
+    # -- feedback ------------------------------------------------------------------------------
+
+    def _check(
+        self, gives: list[Give], now: float, replies: list[Reply]
+    ) -> list[tuple[Feedback, Decision, list[Answer]]]:
+        """Feedback that is new and right, with its decision; the rest is answered at once."""
+        ids = {job.feedback.id for job in gives}
+        decisions = self._decisions(ids)
+        known = {id: self._told[id] for id in ids if id in self._told}
+        known |= self.store.feedback(ids - self._recent.keys())
+        fresh: dict[str, tuple[Feedback, Decision, list[Answer]]] = {}
+        for job in gives:
+            told = job.feedback
+            decision = decisions.get(told.id)
+            before = known.get(told.id) or (fresh[told.id][0] if told.id in fresh else None)
+            wrong = _wrong(told, decision, before)
+            if wrong is not None:
+                replies.append((job.answer, wrong))
+            elif told.id in fresh:
+                fresh[told.id][2].append(job.answer)
+            elif before is not None:
+                replies.append((job.answer, before))
+            elif decision is not None:
+                feedback = Feedback(told.id, now, told.clicked, told.examined)
+                fresh[told.id] = (feedback, decision, [job.answer])
+        return list(fresh.values())
+
+    def _give_up_waiting(self) -> None:
+        """Decisions that waited too long for feedback count as nothing clicked."""
+        wait = self.settings.wait
+        now = self._at = max(time.time(), self._at)
+        if wait is None or now - self._wait_checked < min(1.0, wait / 4):
+            return
+        self._wait_checked = now
+        room = self.settings.limits.backlog - self.learning.backlog
+        late = self.store.unanswered(self._waited, now - wait)[: max(room, 0)]
+        if not late:
+            return
+        given_up = [id for _, id, answered in late if not answered]
+        decisions = self.store.decisions(given_up)
+        events = [Feedback(id, now, [], waited=True) for id in given_up]
+        first = self.store.last + 1
+        self.store.append(events, waited=late[-1][0])
+        self._waited = late[-1][0]
+        self._teach(
+            [Lesson(seq, event, decisions[event.id]) for seq, event in enumerate(events, first)]
+        )
+        self._remember([], [(event, decisions[event.id], []) for event in events])
+        for event in events:
+            self.tally.answered(event, decisions[event.id])
+
+    # -- labels --------------------------------------------------------------------------------
+
+    def _check_changes(
+        self, changes: list[Change], now: float, replies: list[Reply]
+    ) -> list[tuple[LabelChange, Answer]]:
+        """One change at a time: the next is checked against labels that are no longer moving."""
+        good: list[tuple[LabelChange, Answer]] = []
+        for job in changes:
+            wrong: Refused | None = None
+            if self.learning.changing or good:
+                wrong = Refused(503, "another change of labels is under way: try again")
+            else:
+                wrong = self._wrong_change(job.change)
+            if wrong is not None:
+                replies.append((job.answer, wrong))
+            else:
+                good.append((LabelChange(now, job.change.add, job.change.retire), job.answer))
+        return good
+
+    def _wrong_change(self, change: LabelChange) -> Refused | None:
+        labels, most = self.learner._labels, self.settings.limits.labels
+        try:
+            if change.add is not None:
+                more = len(labels.added(change.add))
+                if len(labels) + more > most:
+                    return Refused(
+                        422, f"{len(labels)} labels and {more} more are over the limit of {most}"
+                    )
+            if change.retire is not None:
+                labels.rows(change.retire, "labels")
+        except ValueError as why:
+            text = str(why)
+            if text.endswith("is there already"):
+                return Refused(409, text)
+            return Refused(404 if text.endswith("is not a label of this learner") else 422, text)
+        return None
+
+    # -- inside --------------------------------------------------------------------------------
+
+    def _vector(self, context: Sequence[float] | dict[str, float] | Floats) -> Floats:
+        """The context as it was given, as numbers in the order of the features."""
+        if not isinstance(context, dict):
+            return np.asarray(context, dtype=np.float64)
+        if not self._place_of:
+            raise ValueError("context has names, but the features of this service have none")
+        vector = np.zeros(self.learner.n_features)
+        for name, value in context.items():
+            if name not in self._place_of:
+                raise ValueError(f"context names {name!r}, which is not a feature of this service")
+            vector[self._place_of[name]] = value
+        return vector
+
+    def _prime(self) -> None:
+        """Count what the end of the log says of the last hour, for those who watch a restart."""
+        since = time.time() - 3600
+        recent = [
+            event
+            for _, event in self.store.events(max(0, self.store.last - 5000))
+            if event.at >= since
+        ]
+        asked = {one.id for one in recent if isinstance(one, Feedback)}
+        decisions = self.store.decisions(asked) if asked else {}
+        for event in recent:
+            if isinstance(event, Decision):
+                self.tally.decided(event)
+                self.tally.show(event, None)
+            elif isinstance(event, Feedback):
+                self.tally.answered(event, decisions[event.id])
+        self.tally.decisions = self.store.count("decision")
+        self.tally.feedback = self.store.count("feedback")
+
+
+def settle(replies: list[Reply]) -> None:
+    """Set every future; one that was given up meanwhile stays as it is."""
+    for answer, result in replies:
+        if answer.done():
+            continue
+        if isinstance(result, BaseException):
+            answer.set_exception(result)
+        else:
+            answer.set_result(result)
+
+
+def _another(id: str) -> Refused:
+    return Refused(409, f"id = {id!r} was given to another request: its context, slots, "
+                        "candidates or exclude differ")  # fmt: skip
+
+
+def _with_draw(request: Request, draw: int) -> Request:
+    return Request(request.x, request.slots, request.candidates, request.exclude, draw)
+
+
+def _decision(id: str, now: float, job: Rank, request: Request, slate: Slate) -> Decision:
+    assert slate.t is not None
+    return Decision(
+        id,
+        now,
+        job.context,
+        request.slots,
+        job.candidates,
+        job.exclude,
+        slate.labels,
+        slate.prob.tolist(),
+        slate.estimate.tolist(),
+        slate.width.tolist(),
+        slate.t,
+        request.draw,
+        slate.propensity,
+        slate.leader,
+    )
+
+
+def _wrong(told: Feedback, decision: Decision | None, before: Feedback | None) -> Refused | None:
+    if decision is None:
+        return Refused(404, f"id = {told.id!r}, but no decision has that id")
+    if before is not None:
+        if told.same(before):
+            return None
+        if before.waited:
+            return Refused(
+                409, f"id = {told.id!r}: nobody answered in time, which counted as nothing clicked"
+            )
+        return Refused(409, f"id = {told.id!r} has other feedback already: {before.clicked!r}")
+    for what, labels in (("clicked", told.clicked), ("examined", told.examined or [])):
+        for label in labels:
+            if label not in decision.labels:
+                return Refused(422, f"{what} has {label!r}, which was not shown")
+        if len(set(labels)) < len(labels):
+            return Refused(422, f"{what} names a label twice")
+    if told.examined is not None:
+        for label in told.clicked:
+            if label not in told.examined:
+                return Refused(422, f"{label!r} was clicked, but is not among the examined labels")
+    return None

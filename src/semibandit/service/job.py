@@ -1,0 +1,67 @@
+"""What the engine is asked to do, and how it says no."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from semibandit._arrays import Floats
+from semibandit.policies.labels import Label
+from semibandit.policies.learner import Request
+from semibandit.store.event import Feedback, LabelChange
+
+__all__ = ["Answer", "Change", "Give", "Job", "Rank", "Refused"]
+
+
+class Refused(Exception):
+    """No, and why, in the words of the one who asked; `status` is what HTTP calls it."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status, self.why = status, why
+
+
+class Answer(Protocol):
+    """Where an answer goes: a future of asyncio or of threads."""
+
+    def done(self) -> bool: ...
+
+    def set_result(self, result: Any, /) -> None: ...
+
+    def set_exception(self, exception: Any, /) -> None: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Rank:
+    """Decide; the context was read, and is also there as it was given."""
+
+    id: str | None
+    context: Floats
+    request: Request
+    candidates: list[Label] | None
+    exclude: list[Label] | None
+    answer: Answer
+
+    @property
+    def asked(self) -> tuple[object, ...]:
+        """The request, to know it again by."""
+        return (self.context.tobytes(), self.request.slots, self.candidates, self.exclude)
+
+
+@dataclass(frozen=True, eq=False)
+class Give:
+    """Take this feedback."""
+
+    feedback: Feedback
+    answer: Answer
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """Add or retire labels; answered once that has taken effect."""
+
+    change: LabelChange
+    answer: Answer
+
+
+Job: TypeAlias = Rank | Give | Change

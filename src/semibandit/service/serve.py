@@ -1,0 +1,89 @@
+"""Running it: one process, until it is told to stop."""
+
+from __future__ import annotations
+
+import ipaddress
+import signal
+import socket
+import sys
+from collections.abc import Callable
+
+import uvicorn
+
+from semibandit._blas import one_thread
+from semibandit.service.app import create_app
+from semibandit.service.engine import Engine
+from semibandit.service.settings import Settings
+from semibandit.service.shape import Shape, open_store
+
+__all__ = ["serve"]
+
+
+def serve(
+    where: str,
+    shape: Shape,
+    settings: Settings,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    say: Callable[[str], object] = print,
+) -> None:
+    """Serve until SIGINT or SIGTERM; `say` is told where, once it answers."""
+    if not _loopback(host) and settings.api_key is None:
+        raise ValueError(
+            f"host = {host!r} can be reached from other machines: set an API key, "
+            "--api-key or $SEMIBANDIT_API_KEY"
+        )
+    one_thread()
+    sys.setswitchinterval(0.0002)  # a thread that learns lets the others speak
+    listening = _listen(host, port)
+    try:
+        engine = Engine(open_store(where, shape), settings)
+        at = f"[{host}]" if ":" in host else host
+        say(f"semibandit serves {engine.learner!r} from {engine.store.name}")
+        config = uvicorn.Config(
+            create_app(engine),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=10,
+        )
+        server = _Server(config, lambda: say(f"http://{at}:{listening.getsockname()[1]}"))
+        signal.signal(signal.SIGTERM, lambda *_: None)  # the server's own is put back to this one
+        server.run(sockets=[listening])
+    finally:
+        listening.close()
+
+
+class _Server(uvicorn.Server):
+    """Says when it answers."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], object]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, number, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listening = socket.socket(family, kind, number)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+    except OSError as why:
+        raise ValueError(f"cannot listen on {host}, port {port}: {why.strerror}") from None
+    return listening
+
+
+def _loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,157 @@
+"""A log as one file: JSONL for people and pipes, Parquet for tables. And back, to the bit.
+
+The head says what the log is of, and holds the learner before the first event. An event is
+
+    {"seq": 7, "kind": "decision", "id": ..., "at": ..., "context": [...], "body": {...}}
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from semibandit._atomic import replacing
+from semibandit.policies.learner import Learner, load
+from semibandit.store import event as events
+from semibandit.store.event import Decision, Event, Feedback
+from semibandit.store.store import Store, snapshot_bytes
+
+__all__ = ["Log", "open_log", "write_log"]
+
+FORMAT = 1
+KEY = b"semibandit_log"
+GROUP = 10_000  # rows of a Parquet group
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """A log that can be read once, in its order."""
+
+    about: dict[str, Any]
+    learner: Learner  # before the first event
+    events: Iterator[tuple[int, Event]]
+
+    def lessons(self) -> Iterator[tuple[int, Event, Decision | None]]:
+        """Feedback with its decision, and label changes, in the log's order."""
+        waiting: dict[str, Decision] = {}
+        for seq, event in self.events:
+            if isinstance(event, Decision):
+                waiting[event.id] = event
+            elif isinstance(event, Feedback):
+                if event.id not in waiting:
+                    raise ValueError(f"event {seq} is feedback to {event.id!r}, which was not seen")
+                yield seq, event, waiting.pop(event.id)
+            else:
+                yield seq, event, None
+
+
+def write_log(store: Store, path: str | os.PathLike[str]) -> int:
+    """Write the whole log to a .jsonl or .parquet file, at one stroke; how many events it has."""
+    head = {
+        "format": FORMAT,
+        "about": store.about,
+        "learner": base64.b64encode(snapshot_bytes(*store.snapshot(0)._snapshot())).decode(),
+    }
+    write = {".jsonl": _write_jsonl, ".parquet": _write_parquet}.get(Path(path).suffix)
+    if write is None:
+        raise ValueError(f"{os.fspath(path)}: a log is written to .jsonl or .parquet")
+    with replacing(path) as file:
+        return write(file, head, store.events())
+
+
+@contextmanager
+def open_log(where: str | os.PathLike[str]) -> Iterator[Log]:
+    """The log in a .jsonl or .parquet file, or in a store: a folder or postgresql://..."""
+    suffix = Path(where).suffix
+    if suffix == ".jsonl":
+        with open(where, encoding="utf-8") as file:
+            yield _log(str(where), file.readline(), (_of_json(line) for line in file))
+    elif suffix == ".parquet":
+        parquet = _parquet().ParquetFile(where)
+        meta = (parquet.schema_arrow.metadata or {}).get(KEY, b"").decode()
+        rows = (row for batch in parquet.iter_batches() for row in batch.to_pylist())
+        yield _log(str(where), meta, (_of_row(row) for row in rows))
+    else:
+        with Store(os.fspath(where), write=False) as store:
+            yield Log(store.about, store.snapshot(0), store.events())
+
+
+def _log(name: str, head: str, found: Iterator[tuple[int, Event]]) -> Log:
+    try:
+        told = json.loads(head)
+        if told["format"] != FORMAT:
+            raise ValueError(f"{name} has log format {told['format']}, this reads {FORMAT}")
+        learner = load(io.BytesIO(base64.b64decode(told["learner"])))
+        return Log(dict(told["about"]), learner, found)
+    except (KeyError, TypeError, json.JSONDecodeError):
+        raise ValueError(f"{name} is not a log that semibandit exported") from None
+
+
+def _write_jsonl(file: Any, head: dict[str, Any], found: Iterable[tuple[int, Event]]) -> int:
+    file.write(json.dumps(head).encode() + b"\n")
+    n = 0
+    for n, row in enumerate(map(_row, found), 1):  # noqa: B007
+        file.write(json.dumps(row | {"body": json.loads(row["body"])}).encode() + b"\n")
+    return n
+
+
+def _write_parquet(file: Any, head: dict[str, Any], found: Iterable[tuple[int, Event]]) -> int:
+    parquet = _parquet()
+    import pyarrow as pa
+
+    columns = pa.schema(
+        [
+            ("seq", pa.int64()),
+            ("kind", pa.string()),
+            ("id", pa.string()),
+            ("at", pa.float64()),
+            ("context", pa.list_(pa.float64())),
+            ("body", pa.string()),
+        ],
+        metadata={KEY: json.dumps(head)},
+    )
+    n, group = 0, []
+    with parquet.ParquetWriter(file, columns) as writer:
+        for row in map(_row, found):
+            group.append(row)
+            n += 1
+            if len(group) == GROUP:
+                writer.write_table(pa.Table.from_pylist(group, columns))
+                group = []
+        writer.write_table(pa.Table.from_pylist(group, columns))
+    return n
+
+
+def _row(entry: tuple[int, Event]) -> dict[str, Any]:
+    seq, event = entry
+    kind, id, at, _, body = events.row(event)
+    context = event.context.tolist() if isinstance(event, Decision) else None
+    return {"seq": seq, "kind": kind, "id": id, "at": at, "context": context, "body": body}
+
+
+def _of_json(line: str) -> tuple[int, Event]:
+    row = json.loads(line)
+    return _of_row(row | {"body": json.dumps(row["body"])})
+
+
+def _of_row(row: dict[str, Any]) -> tuple[int, Event]:
+    context = row["context"]
+    packed = None if context is None else events.pack(np.array(context, dtype=np.float64))
+    return row["seq"], events.read(row["kind"], row["id"], row["at"], packed, row["body"])
+
+
+def _parquet() -> Any:
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise ValueError("Parquet needs pyarrow: pip install 'semibandit[data]'") from None
+    return pyarrow.parquet

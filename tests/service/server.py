@@ -1,0 +1,133 @@
+"""A real server process, started and stopped as a user would, or killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import httpx2
+
+BUILD = ("--features", "4", "--labels", "a,b,c,d,e,f")
+PATIENCE = 60.0  # seconds until something that must happen is taken not to
+
+
+class Server:
+    """`semibandit serve` on a free port of loopback."""
+
+    def __init__(self, store, *arguments, env=None, port=0, **popen):
+        command = [sys.executable, "-m", "semibandit", "serve", "--store", str(store)]
+        command += ["--port", str(port), *map(str, arguments)]
+        self.process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "NO_COLOR": "1", **(env or {})},
+            **popen,
+        )
+        self.errors = []
+        self._reader = threading.Thread(target=self._read_errors, daemon=True)
+        self._reader.start()
+        self.said = []
+        for line in self.process.stdout:
+            self.said.append(line.strip())
+            if line.startswith("http://"):
+                self.url = line.strip()
+                break
+        else:
+            self.process.wait(PATIENCE)
+            self._reader.join(PATIENCE)
+            self.url = None
+        self.http = None
+        if self.url is not None:
+            limits = httpx2.Limits(max_connections=None)
+            self.http = httpx2.Client(
+                base_url=self.url, trust_env=False, timeout=PATIENCE, limits=limits
+            )
+
+    @property
+    def port(self):
+        return int(self.url.rsplit(":", 1)[1])
+
+    def post(self, path, body=None, **more):
+        return self.http.post(path, json=body, **more)
+
+    def get(self, path, **more):
+        return self.http.get(path, **more)
+
+    def state(self):
+        return self.get("/state").json()
+
+    def rank(self, context=(1.0, 0.0, 0.0, 0.0), **more):
+        return self.post("/rank", {"context": list(context), **more})
+
+    def feedback(self, id, clicked, **more):
+        return self.post("/feedback", {"id": id, "clicked": clicked, **more})
+
+    def until(self, condition):
+        """Wait until the state fulfils it."""
+        return until(lambda: condition(self.state()))
+
+    def kill(self):
+        """As the power goes."""
+        self._close()
+        self.process.kill()
+        self.process.wait(PATIENCE)
+        self._finish()
+
+    def stop(self, how=signal.SIGTERM):
+        """As a user does; the exit code."""
+        self._close()
+        self.process.send_signal(how)
+        code = self.process.wait(PATIENCE)
+        self._finish()
+        return code
+
+    def __enter__(self):
+        assert self.url is not None, "".join(self.errors)
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.stop()
+        else:
+            self._close()
+            self._finish()
+
+    def _close(self):
+        if self.http is not None:
+            self.http.close()
+
+    def _finish(self):
+        self._reader.join(PATIENCE)
+        for pipe in (self.process.stdout, self.process.stderr):
+            pipe.close()
+
+    def _read_errors(self):
+        self.errors.extend(self.process.stderr)
+
+
+def until(condition):
+    """Ask until it is so, and give what it said."""
+    deadline = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.005)
+    return found
+
+
+def refused(store, *arguments, **more):
+    """What a server that does not start says."""
+    server = Server(store, *arguments, **more)
+    assert server.url is None
+    server._finish()
+    assert server.process.returncode == 2, server.errors
+    return "".join(server.errors)
+
+
+def lines(path):
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]

@@ -1,0 +1,270 @@
+"""The API over real HTTP: what is right is answered, what is wrong is told so."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from server import BUILD, Server
+
+import semibandit as sb
+
+
+def said(answer, status):
+    """The reason given with this status."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/json"
+    return answer.json()["detail"]
+
+
+def test_rank_says_what_to_show_and_why(server):
+    answer = server.rank([0.5, -1, 2, 0], slots=3, id="why")
+    assert answer.status_code == 200
+    body = answer.json()
+    assert body["id"] == "why"
+    assert body["version"] >= 1
+    assert [one["position"] for one in body["slate"]] == [1, 2, 3]
+    for one in body["slate"]:
+        assert one["label"] in "abcdef"
+        assert 0 <= one["estimate"] <= one["prob"] <= 1
+        assert one["width"] > 0
+    again = server.rank([0.5, -1, 2, 0], slots=3, id="why")
+    assert again.json() == body
+    assert "given to another request" in said(server.rank([1, 1, 1, 1], id="why"), 409)
+
+
+def test_the_slate_is_the_learners(tmp_path):
+    with Server(tmp_path / "s", *BUILD, "--alpha", 0.3, "--a", 0.7) as server:
+        learner = sb.SlateUCB(4, list("abcdef"), width=sb.Scaled(0.3), a=0.7, bias=True)
+        for t in range(30):
+            random = np.random.default_rng(t)
+            x = random.standard_normal(4)
+            found = server.rank(x.tolist(), slots=3, exclude=["c"]).json()
+            mine = learner.rank(x, 3, exclude=["c"])
+            assert [one["label"] for one in found["slate"]] == mine.labels
+            np.testing.assert_allclose([one["prob"] for one in found["slate"]], mine.prob)
+            clicked = [label for label in mine.labels if random.random() < 0.4]
+            assert server.feedback(found["id"], clicked).json()["status"] == "accepted"
+            learner.learn(mine, clicked)
+            server.until(lambda state: state["backlog"] == 0)
+
+
+def test_feedback(server):
+    shown = server.rank(slots=2).json()
+    labels = [one["label"] for one in shown["slate"]]
+    hidden = next(label for label in "abcdef" if label not in labels)
+    assert "which was not shown" in said(server.feedback(shown["id"], [hidden]), 422)
+    assert server.feedback(shown["id"], labels[:1]).status_code == 200
+    assert server.feedback(shown["id"], labels[:1]).status_code == 200
+    assert "has other feedback already" in said(server.feedback(shown["id"], []), 409)
+    assert "no decision has that id" in said(server.feedback("nobody", []), 404)
+
+
+def test_batches(server):
+    asked = [
+        {"context": [1, 0, 0, 0], "slots": 1, "id": "batch-1"},
+        {"context": [1, 0, 0], "slots": 1},
+        {"context": [0, 1, 0, 0], "slots": 2, "id": "batch-2"},
+        {"context": [0, 1, 0, 0], "candidates": ["moon"]},
+    ]
+    results = server.post("/rank/batch", {"requests": asked}).json()["results"]
+    assert [one.get("id") for one in results] == ["batch-1", None, "batch-2", None]
+    assert results[1]["status"] == results[3]["status"] == 422
+    assert "context has 3 features" in results[1]["detail"]
+    assert "'moon'" in results[3]["detail"]
+    told = [{"id": id, "clicked": []} for id in ("batch-2", "nobody", "batch-1")]
+    results = server.post("/feedback/batch", {"feedback": told}).json()["results"]
+    assert [one.get("status") for one in results] == ["accepted", 404, "accepted"]
+    assert server.post("/rank/batch", {"requests": []}).json() == {"results": []}
+    many = [{"context": [1, 0, 0, 0]}] * 257
+    assert "at most 256" in said(server.post("/rank/batch", {"requests": many}), 422)
+
+
+def test_labels(server):
+    assert server.get("/labels").json()["labels"][:6] == list("abcdef")
+    assert "new" in server.post("/labels", {"labels": ["new"]}).json()["labels"]
+    assert server.rank(candidates=["new"], slots=1).json()["slate"][0]["label"] == "new"
+    assert "is there already" in said(server.post("/labels", {"labels": ["new"]}), 409)
+    gone = server.http.request("DELETE", "/labels", json={"labels": ["new"]})
+    assert "new" not in gone.json()["labels"]
+    again = server.http.request("DELETE", "/labels", json={"labels": ["new"]})
+    assert "not a label" in said(again, 404)
+    assert "'new'" in said(server.rank(candidates=["new"]), 422)
+    assert "names its labels" in said(server.post("/labels", {"labels": 3}), 422)
+
+
+def test_watching(server):
+    shown = server.rank(slots=2).json()
+    server.feedback(shown["id"], [shown["slate"][0]["label"]])
+    state = server.until(lambda state: state["backlog"] == 0 and state)
+    state = server.state()
+    assert state["learner"] == "SlateUCB"
+    assert state["decisions"] >= 1
+    assert state["clicks"] >= 1
+    assert state["latest"]
+    text = server.get("/metrics").text
+    assert "semibandit_decisions_total" in text
+    assert "semibandit_store_up 1.0" in text
+    assert 'semibandit_seconds_bucket{le="0.1",what="rank"}' in text
+    assert server.get("/healthz").json() == {"status": "ok"}
+    assert server.post("/snapshot").json()["position"] == server.state()["learned"]
+
+
+def test_docs_need_no_network(server):
+    page = server.get("/docs").text
+    assert "https://" not in page
+    for path in ("/docs/swagger.js", "/docs/swagger.css", "/openapi.json", "/"):
+        assert server.get(path).status_code == 200
+    paths = server.get("/openapi.json").json()["paths"]
+    assert set(paths) == {
+        "/rank", "/feedback", "/rank/batch", "/feedback/batch", "/labels", "/state", "/metrics",
+        "/healthz", "/snapshot",
+    }  # fmt: skip
+
+
+def test_named_features(tmp_path):
+    names = ("--features", "hour,weekend", "--labels", "2")
+    with Server(tmp_path / "s", *names) as server:
+        one = server.post("/rank", {"context": {"weekend": 1, "hour": 9}, "id": "a"})
+        assert one.status_code == 200
+        assert server.post("/rank", {"context": [9, 1], "id": "a"}).json() == one.json()
+        assert server.post("/rank", {"context": {"hour": 2}}).status_code == 200
+        wrong = server.post("/rank", {"context": {"hours": 2}})
+        assert "context names 'hours', which is not a feature" in said(wrong, 422)
+        assert server.state()["feature_names"] == ["hour", "weekend"]
+        assert server.post("/labels", {"labels": 2}).json()["labels"] == [0, 1, 2, 3]
+    with Server(tmp_path / "t", *BUILD) as server:
+        assert "have none" in said(server.post("/rank", {"context": {"hour": 2}}), 422)
+
+
+WRONG = {
+    "no body": (b"", 422),
+    "no JSON": (b"{", 422),
+    "half a text": (b'{"context": "', 422),
+    "not an object": (b"[1, 2, 3, 4]", 422),
+    "a number": (b"7", 422),
+    "nothing": (b"null", 422),
+    "NaN": (b'{"context": [NaN, 0, 0, 0]}', 422),
+    "Infinity": (b'{"context": [1e999, 0, 0, 0]}', 422),
+    "minus Infinity": (b'{"context": [-Infinity, 0, 0, 0]}', 422),
+    "a text for a number": (b'{"context": ["1", 0, 0, 0]}', 422),
+    "true for a number": (b'{"context": [true, 0, 0, 0]}', 422),
+    "null for a number": (b'{"context": [null, 0, 0, 0]}', 422),
+    "a huge whole number": (b'{"context": [1' + b"0" * 400 + b", 0, 0, 0]}", 422),
+    "an endless number": (b'{"context": [1' + b"0" * 9000 + b", 0, 0, 0]}", (400, 422)),
+    "too short": (b'{"context": [1, 0]}', 422),
+    "too long": (b'{"context": [' + b"1, " * 9999 + b"1]}", 422),
+    "all zeros": (b'{"context": [0, 0, 0, 0], "slots": -1}', 422),
+    "slots below 0": (b'{"context": [1, 0, 0, 0], "slots": -1}', 422),
+    "half a slot": (b'{"context": [1, 0, 0, 0], "slots": 1.5}', 422),
+    "endless slots": (b'{"context": [1, 0, 0, 0], "slots": 1000001}', 422),
+    "a text for slots": (b'{"context": [1, 0, 0, 0], "slots": "3"}', 422),
+    "true for slots": (b'{"context": [1, 0, 0, 0], "slots": true}', 422),
+    "an unknown key": (b'{"context": [1, 0, 0, 0], "slot": 1}', 422),
+    "an unknown label": (b'{"context": [1, 0, 0, 0], "candidates": ["moon"]}', 422),
+    "a label twice": (b'{"context": [1, 0, 0, 0], "exclude": ["a", "a"]}', 422),
+    "a label of half": (b'{"context": [1, 0, 0, 0], "exclude": [0.5]}', 422),
+    "an object for a label": (b'{"context": [1, 0, 0, 0], "exclude": [{}]}', 422),
+    "an empty id": (b'{"context": [1, 0, 0, 0], "id": ""}', 422),
+    "a long id": (b'{"context": [1, 0, 0, 0], "id": "' + b"x" * 201 + b'"}', 422),
+    "an id with a line": (b'{"context": [1, 0, 0, 0], "id": "a\\n"}', 422),
+    "an id with a zero": (b'{"context": [1, 0, 0, 0], "id": "\\u0000"}', 422),
+    "half a character": (b'{"context": [1, 0, 0, 0], "exclude": ["\\ud800"]}', 422),
+    "deep lists": (b'{"context": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", (400, 422)),
+    "deep objects": (b'{"a":' * 50_000 + b"1" + b"}" * 50_000, (400, 422)),
+    "not UTF-8": (b'{"context": [1, 0, 0, 0], "id": "\xff\xfe"}', (400, 422)),
+    "UTF-16": ('{"context": [1, 0, 0, 0], "slots": 9999}'.encode("utf-16"), (400, 422)),
+    "bytes": (bytes(range(256)), (400, 422)),
+    "too large": (b'{"context": [' + b"1," * (1 << 19) + b"1]}", 413),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+@pytest.mark.parametrize("path", ["/rank", "/feedback", "/labels", "/rank/batch"])
+def test_hostile_bodies_get_4xx_and_no_internals(server, what, path):
+    body, status = WRONG[what]
+    head = {"content-type": "application/json"}
+    answer = server.http.post(path, content=body, headers=head)
+    if path == "/rank":
+        assert answer.status_code in (status if isinstance(status, tuple) else (status,))
+    assert 400 <= answer.status_code < 500, answer.text
+    detail = answer.json()["detail"]
+    assert len(detail) < 2000
+    for secret in ("Traceback", ".py", "pydantic", "sqlite", "site-packages", "https://"):
+        assert secret not in detail
+    assert server.get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({"context": [1, 2]}, "context has 2 features, this model was built for 4"),
+        ({"context": [0, 0, 0, "x"]}, "context[3] = 'x': Input should be a valid number"),
+        ({"context": [1, 0, 0, 0], "slots": 2000}, "slots = 2000, but at most 1000 can be had"),
+        ({}, "context is missing"),
+        ({"context": [1, 0, 0, 0], "colour": "red"}, "colour = 'red': Extra inputs are not"),
+    ],
+)
+def test_errors_say_the_key_the_value_and_what_was_expected(server, body, reason):
+    assert reason in said(server.post("/rank", body), 422)
+
+
+def test_numbers_at_the_edge_of_float64_are_numbers(server):
+    for x in ([1e308, -1e308, 5e-324, 0.0], [5e-324, 0, 0, 0], [1e-308, 1e308, 1, -0.0]):
+        answer = server.rank(x, slots=6)
+        assert answer.status_code == 200
+        server.feedback(answer.json()["id"], [])
+    server.until(lambda state: state["backlog"] == 0)
+    assert all(one["prob"] == one["prob"] for one in server.rank(slots=6).json()["slate"])
+
+
+def test_other_paths_methods_and_types(server):
+    said(server.get("/nothing"), 404)
+    said(server.get("/rank"), 405)
+    text = server.http.post("/rank", content=b"context=1", headers={"content-type": "text/plain"})
+    assert 400 <= text.status_code < 500
+
+
+def test_a_body_of_unknown_length_is_counted(server):
+    def pieces():
+        for _ in range(40):
+            yield b" " * 65536
+
+    answer = server.http.post(
+        "/rank", content=pieces(), headers={"content-type": "application/json"}
+    )
+    assert "at most 1048576 bytes" in said(answer, 413)
+    body = json.dumps({"context": [1, 0, 0, 0]}).encode()
+    head = {"content-type": "application/json"}
+    assert server.http.post("/rank", content=iter([body]), headers=head).status_code == 200
+
+
+def test_two_at_once_with_one_id_over_http(server):
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: server.rank(id="twice", slots=3).json(), range(16)))
+    assert all(one == found[0] for one in found)
+
+
+def test_keys(tmp_path):
+    env = {"SEMIBANDIT_API_KEY": "write-it", "SEMIBANDIT_READ_KEY": "read-it"}
+    with Server(tmp_path / "s", *BUILD, env=env) as server:
+
+        def ask(method, path, key, body=None):
+            head = {} if key is None else {"authorization": f"Bearer {key}"}
+            return server.http.request(method, path, json=body, headers=head)
+
+        context = {"context": [1, 0, 0, 0]}
+        for key in (None, "wrong", "write-i", "write-it2", "x y"):
+            answer = ask("POST", "/rank", key, context)
+            assert "a key is needed" in said(answer, 401)
+            assert answer.headers["www-authenticate"] == "Bearer"
+            said(ask("GET", "/state", key), 401)
+        assert ask("POST", "/rank", "write-it", context).status_code == 200
+        assert ask("GET", "/state", "write-it").status_code == 200
+        for path in ("/state", "/labels", "/metrics"):
+            assert ask("GET", path, "read-it").status_code == 200
+        for path in ("/rank", "/feedback", "/labels", "/snapshot", "/rank/batch"):
+            assert "for reading only" in said(ask("POST", path, "read-it", context), 403)
+        said(ask("DELETE", "/labels", "read-it", {"labels": ["a"]}), 403)
+        for path in ("/", "/healthz", "/docs", "/page.js"):  # they tell nothing
+            assert ask("GET", path, None).status_code == 200

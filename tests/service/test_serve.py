@@ -1,0 +1,110 @@
+"""`semibandit serve`, as a user starts, stops and mistypes it."""
+
+import signal
+import socket
+
+import pytest
+from server import BUILD, Server, refused
+
+import semibandit as sb
+
+
+def test_it_goes_on_where_it_stopped(where):
+    with Server(where, *BUILD) as server:
+        shown = server.rank(id="first", slots=2).json()
+        server.feedback("first", [shown["slate"][0]["label"]])
+        server.until(lambda state: state["backlog"] == 0)
+        assert server.stop() == 0
+        assert "".join(server.errors) == ""
+    with Server(where) as server:  # the shape is the store's
+        assert server.state()["version"] == 2
+        assert server.rank(id="first", slots=2).json() == shown
+        assert server.feedback("first", []).status_code == 409
+        server.kill()
+    with Server(where, *BUILD) as server:  # the same command again
+        assert server.state()["version"] == 2
+        assert server.stop(signal.SIGINT) == 0
+
+
+def test_a_store_of_another_shape_is_refused_with_the_reason(tmp_path):
+    store = tmp_path / "s"
+    Server(store, *BUILD, "--alpha", 0.3).stop()
+    for arguments, reason in (
+        (["--features", 5], "this store was made with features = 4, not 5"),
+        (["--features", "p,q,r,s"], "made with features = 4, not ['p', 'q', 'r', 's']"),
+        (["--labels", 7], "made with labels = ['a', 'b', 'c', 'd', 'e', 'f'], not 7"),
+        (["--alpha", 0.5], "made with alpha = 0.3, not 0.5"),
+        (["--learner", "Thompson"], "made with learner = 'SlateUCB', not 'Thompson'"),
+        (["--no-bias"], "made with bias = True, not False"),
+    ):
+        assert reason in refused(store, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ([], "a new store needs to know its features: say --features"),
+        (["--features", 3], "a new store needs to know its labels: say --labels"),
+        (["--features", 0, "--labels", 3], "n_features = 0"),
+        (["--features", "a,,b", "--labels", 3], "has an empty name"),
+        (["--features", "a,a", "--labels", 3], "features names 'a' twice"),
+        ([*BUILD, "--learner", "OBR"], "learner = 'OBR', expected SlateUCB | Thompson"),
+        ([*BUILD, "--model", "huge"], "model = 'huge', expected full | diagonal"),
+        ([*BUILD, "--alpha", -1], "alpha = -1.0"),
+        ([*BUILD, "--wait", 0], "wait = 0.0, but it must be a number of seconds above 0"),
+        ([*BUILD, "--host", "0.0.0.0"], "can be reached from other machines: set an API key"),
+        ([*BUILD, "--read-key", "r"], "would leave writing open"),
+        ([*BUILD, "--read-key", "k", "--api-key", "k"], "are the same"),
+        ([*BUILD, "--start-from", "/nothing.npz"], "leave out --labels"),
+        (["--labels", "@/nothing", "--features", 3], "No such file"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(tmp_path, arguments, reason):
+    text = refused(tmp_path / "s", *arguments)
+    assert text.startswith("semibandit serve: ")
+    assert reason in text
+    assert "Traceback" not in text
+    assert not (tmp_path / "s/semibandit.db").exists()
+
+
+def test_a_port_or_store_in_use_is_refused(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        taken.listen()
+        assert "cannot listen" in refused(tmp_path / "s", *BUILD, port=port)
+    with Server(tmp_path / "s", *BUILD):
+        assert "another process is using" in refused(tmp_path / "s")
+
+
+def test_a_learner_made_in_python_can_be_served(tmp_path):
+    learner = sb.SlateUCB(4, ["x", "y"], loss=sb.Logistic(2.0), seed=9)
+    learner.learn(learner.rank([1, 2, 3, 4]), ["x"])
+    learner.save(tmp_path / "mine.npz")
+    again = ("--start-from", tmp_path / "mine.npz")
+    with Server(tmp_path / "s", *again, "--features", "p,q,r,s") as server:
+        state = server.state()
+        assert state["version"] == 2
+        assert state["settings"]["loss"] == {"is": "Logistic", "R": 2.0}
+        assert state["feature_names"] == ["p", "q", "r", "s"]
+    Server(tmp_path / "s", *again).stop()
+    learner.learn(learner.rank([1, 2, 3, 4]), [])
+    learner.save(tmp_path / "mine.npz")
+    assert "made with start_from" in refused(tmp_path / "s", *again)
+    sb.OBR(4, 3).save(tmp_path / "obr.npz")
+    assert "must be told every" in refused(tmp_path / "t", "--start-from", tmp_path / "obr.npz")
+
+
+def test_labels_from_a_file(tmp_path):
+    (tmp_path / "labels").write_text("sea\n\n the city \nsnow\n")
+    with Server(tmp_path / "s", "--features", 2, "--labels", f"@{tmp_path / 'labels'}") as server:
+        assert server.get("/labels").json()["labels"] == ["sea", "the city", "snow"]
+
+
+def test_what_nobody_answered_counts_after_the_wait(tmp_path):
+    with Server(tmp_path / "s", *BUILD, "--wait", 0.2) as server:
+        server.rank(id="silent", slots=1)
+        server.until(lambda state: state["version"] == 2)
+        answer = server.feedback("silent", ["a"])
+        assert answer.status_code == 409
+        assert "nobody answered in time" in answer.json()["detail"]

@@ -1,0 +1,170 @@
+"""The store: what was written is there, in its order, to the bit, or not at all."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import semibandit as sb
+from semibandit.store.event import Decision, Feedback, LabelChange, pack, unpack
+from semibandit.store.store import Store, StoreError, snapshot_bytes
+
+
+def decision(id, at=1.0, **more):
+    x = np.array([0.1, -0.0, 1e-300, 1 / 3])
+    shown = {"labels": ["a", 7], "prob": [0.1, 1 / 3], "estimate": [0.2, 0.0], "width": [0.3, 1e-9]}
+    asked = {"slots": 2, "candidates": None, "exclude": ["ü\x00"]}
+    return Decision(id, at, x, **{**asked, **shown, "version": 5, "draw": 9} | more)
+
+
+def plain(event):
+    values = dict(vars(event))
+    if "context" in values:
+        values["context"] = values["context"].tobytes()
+    return values
+
+
+EVENTS = [
+    decision("one"),
+    decision("two", 2.0, propensity=0.1 + 0.2, leader="a", slots=None),
+    Feedback("two", 3.0, ["a"], ["a", 7]),
+    LabelChange(4.0, add=["x", 3]),
+    LabelChange(5.0, retire=["x"]),
+    Feedback("one", 6.5, [], waited=True),
+]
+
+
+def test_the_log_comes_back_in_order_to_the_bit(where):
+    store = Store.create(where, sb.SlateUCB(4, ["a", "b"]), {"names": ["p", "ü"]})
+    assert store.append(EVENTS[:2]) == 2
+    assert store.append(EVENTS[2:], waited=2) == 6
+    store.close()
+    store = Store(where)
+    assert store.last == 6
+    assert store.waited == 2
+    assert store.about == {"names": ["p", "ü"]}
+    assert [seq for seq, _ in store.events()] == [1, 2, 3, 4, 5, 6]
+    assert [plain(e) for _, e in store.events()] == [plain(e) for e in EVENTS]
+    assert [plain(e) for _, e in store.events(3, ["feedback"])] == [plain(EVENTS[5])]
+    assert {id: plain(d) for id, d in store.decisions(["two", "none"]).items()} == {
+        "two": plain(EVENTS[1])
+    }
+    assert store.feedback(["one", "two", "none"]) == {"one": EVENTS[5], "two": EVENTS[2]}
+    lessons = [(seq, d and d.id) for seq, _, d in store.lessons()]
+    assert lessons == [(3, "two"), (4, None), (5, None), (6, "one")]
+    assert store.unanswered(0, 1.5) == [(1, "one", True)]
+    assert store.count("decision") == 2
+    store.close()
+
+
+def test_pages_are_not_seen(where, monkeypatch):
+    monkeypatch.setattr("semibandit.store.store.PAGE", 3)
+    store = Store.create(where, sb.SlateUCB(4, 2))
+    store.append([decision(f"d{i}") for i in range(10)])
+    store.append([Feedback(f"d{i}", 2.0, []) for i in range(10)])
+    assert [seq for seq, _ in store.events()] == list(range(1, 21))
+    assert [d.id for _, _, d in store.lessons()] == [f"d{i}" for i in range(10)]
+    assert len(store.decisions(f"d{i}" for i in range(10))) == 10
+    store.close()
+
+
+def test_a_group_is_written_whole_or_not_at_all(where):
+    store = Store.create(where, sb.SlateUCB(4, 2))
+    store.append([decision("one")])
+    with pytest.raises(StoreError):
+        store.append([decision("new"), decision("one")])
+    assert store.last == 1
+    assert [e.id for _, e in store.events()] == ["one"]
+    assert store.append([decision("new")]) == 2
+    store.close()
+
+
+def test_snapshots_are_whole_and_the_first_and_last_two_stay(where, monkeypatch):
+    monkeypatch.setattr("semibandit.store.store.PART", 100)
+    learner = sb.SlateUCB(4, 3)
+    store = Store.create(where, learner)
+    for seq in (3, 5, 9):
+        learner.learn(learner.rank(np.arange(4) + seq, 2), [])
+        store.add_snapshot(seq, snapshot_bytes(*learner._snapshot()))
+    assert store.snapshots() == [0, 5, 9]
+    assert store.snapshot(0).t == 1
+    assert store.snapshot(9).t == 4
+    np.testing.assert_array_equal(store.snapshot(9)._arrays()["model.V"], learner._state.V[:6])
+    parts = store._db.rows("SELECT DISTINCT seq FROM semibandit_parts ORDER BY seq")
+    assert parts == [(0,), (5,), (9,)]
+    store.close()
+
+
+def test_parts_without_their_row_do_not_count(where):
+    store = Store.create(where, sb.SlateUCB(4, 3))
+    store._db.rows("INSERT INTO semibandit_parts (seq, part, bytes) VALUES (7, 0, ?)", (b"half",))
+    assert store.snapshots() == [0]
+    learner = sb.SlateUCB(4, 3)
+    store.add_snapshot(7, snapshot_bytes(*learner._snapshot()))  # killed while writing it, again
+    assert store.snapshot(7).t == 1
+    store.close()
+
+
+def test_one_writer_at_a_time_and_many_readers(where, monkeypatch):
+    monkeypatch.setattr("semibandit.store.postgres.PATIENCE", 0.0)
+    store = Store.create(where, sb.SlateUCB(4, 3))
+    store.append([decision("one")])
+    reader = Store(where, write=False)
+    assert [e.id for _, e in reader.events()] == ["one"]
+    reader.close()
+    code = (
+        "import sys\nfrom filelock import FileLock\nfrom semibandit.store import sqlite, postgres\n"
+        "postgres.PATIENCE = 0.0\n"
+        "sqlite.FileLock = lambda path, **_: FileLock(path, timeout=0)\n"
+        "from semibandit.store.store import Store, StoreTaken\n"
+        "try:\n    Store(sys.argv[1])\nexcept StoreTaken as why:\n    print(why)\n"
+    )
+    other = subprocess.run([sys.executable, "-c", code, where], capture_output=True, text=True)
+    assert "another process is using" in other.stdout, other.stderr
+    store.close()
+    other = subprocess.run([sys.executable, "-c", code, where], capture_output=True, text=True)
+    assert (other.stdout, other.returncode) == ("", 0), other.stderr
+
+
+def test_create_does_not_overwrite(where):
+    Store.create(where, sb.SlateUCB(4, 3)).close()
+    assert Store.exists(where)
+    with pytest.raises(ValueError, match="already"):
+        Store.create(where, sb.SlateUCB(4, 3))
+
+
+def test_a_store_of_another_format_is_refused(where):
+    store = Store.create(where, sb.SlateUCB(4, 3))
+    store._db.rows("UPDATE semibandit_meta SET value = '99' WHERE key = 'format'")
+    store.close()
+    with pytest.raises(ValueError, match="store format 99, this semibandit reads format 1"):
+        Store(where)
+
+
+def test_what_is_no_store_says_so(tmp_path):
+    assert not Store.exists(tmp_path)
+    with pytest.raises(FileNotFoundError, match="there is no store in"):
+        Store(tmp_path)
+    (tmp_path / "semibandit.db").write_text("my diary " * 100)
+    with pytest.raises(StoreError, match="not a database"):
+        Store(tmp_path)
+    with pytest.raises(ValueError, match="folder or postgresql://"):
+        Store("mysql://host/db")
+    with pytest.raises(StoreError):
+        Store.create("/dev/null/x", sb.SlateUCB(4, 3))
+
+
+def test_a_password_is_not_in_the_name(postgres):
+    store = Store.create(postgres.database() + "&password=hush", sb.SlateUCB(4, 3))
+    assert "hush" not in store.name
+    store.close()
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 40])
+def test_contexts_are_packed_to_the_bit(size):
+    random = np.random.default_rng(size)
+    for share in (0.0, 0.1, 1.0):
+        x = np.where(random.random(size) < share, random.standard_normal(size), 0.0)
+        x[::3] = -0.0
+        assert unpack(pack(x)).tobytes() == x.tobytes()

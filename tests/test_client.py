@@ -1,0 +1,111 @@
+"""The client: the library's rank and learn, against a real service that comes and goes."""
+
+import threading
+
+import numpy as np
+import pytest
+from scipy import sparse
+from server import BUILD, Server
+
+import semibandit as sb
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with Server(tmp_path_factory.mktemp("client") / "store", *BUILD) as one:
+        yield one
+
+
+@pytest.fixture
+def client(server):
+    with sb.Client(server.url) as one:
+        yield one
+
+
+def test_rank_and_learn_as_in_the_library(tmp_path):
+    with Server(tmp_path / "s", *BUILD) as server, sb.Client(server.url) as client:
+        learner = sb.SlateUCB(4, list("abcdef"), width=sb.Scaled(0.5), bias=True)
+        for t in range(25):
+            x = np.random.default_rng(t).standard_normal(4)
+            ours, theirs = learner.rank(x, 3, exclude=["d"]), client.rank(x, 3, exclude=["d"])
+            assert theirs.labels == ours.labels
+            assert theirs.version == learner.t
+            np.testing.assert_allclose(theirs.prob, ours.prob)
+            np.testing.assert_allclose(theirs.width, ours.width)
+            for one, slate in ((learner, ours), (client, theirs)):
+                one.learn(slate, slate.labels[: t % 2], examined=slate.labels[:2])
+            server.until(lambda state: state["backlog"] == 0)
+
+
+def test_contexts_of_every_kind(client):
+    x = [0.0, 2.0, 0.0, 1.0]
+    kinds = (x, tuple(x), np.array(x), np.array([x]), sparse.csr_array([x]))
+    assert len({tuple(client.rank(one, 2).labels) for one in kinds}) == 1
+    assert len(client.rank(x, np.int64(2), candidates=np.array(["a", "b"]))) == 2
+
+
+def test_the_same_id_is_the_same_decision(client):
+    one = client.rank([1, 0, 0, 0], 2, id="page-view-7")
+    assert client.rank([1, 0, 0, 0], 2, id="page-view-7").labels == one.labels
+    client.learn("page-view-7", one.labels[:1])
+    client.learn(one, one.labels[:1])
+    with pytest.raises(ValueError, match="has other feedback already"):
+        client.learn(one, [])
+
+
+def test_wrong_input_is_a_value_error_with_the_reason(client):
+    for x, reason in (
+        ([1.0, 2.0], "context has 2 features"),
+        ([1.0, np.nan, 0, 0], r"context\[1\] is nan"),
+        ({"hour": 1.0}, "have none"),
+        ([0, 0, 0], "context has 3 features"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            client.rank(x)
+    with pytest.raises(ValueError, match="no decision has that id"):
+        client.learn("nobody", [])
+    with pytest.raises(ValueError, match="'moon'"):
+        client.rank([1, 0, 0, 0], candidates=["moon"])
+
+
+def test_labels(client):
+    assert client.add_labels(["new"])[-1] == "new"
+    assert "new" in client.labels
+    client.retire_labels(["new"])
+    assert "new" not in client.labels
+    with pytest.raises(ValueError, match="not a label"):
+        client.retire_labels(["new"])
+
+
+def test_a_key_is_asked_for(tmp_path):
+    with Server(tmp_path / "s", *BUILD, "--api-key", "k") as server:
+        with sb.Client(server.url) as client, pytest.raises(PermissionError, match="a key"):
+            client.rank([1, 0, 0, 0])
+        with sb.Client(server.url, "k") as client:
+            assert client.rank([1, 0, 0, 0], 2).labels
+
+
+def test_it_waits_for_a_service_that_comes_back(tmp_path):
+    server = Server(tmp_path / "s", *BUILD)
+    with sb.Client(server.url) as client:
+        slate = client.rank([1, 0, 0, 0], 2)
+        server.kill()
+        back = []
+        starting = threading.Thread(
+            target=lambda: back.append(Server(tmp_path / "s", port=server.port))
+        )
+        starting.start()
+        client.learn(slate, slate.labels[:1])  # asks until it is there
+        starting.join()
+        assert back[0].state()["feedback"] == 1
+        back[0].stop()
+
+
+def test_patience_ends(tmp_path):
+    server = Server(tmp_path / "s", *BUILD)
+    server.stop()
+    with sb.Client(server.url, patience=0.1) as client:
+        with pytest.raises(ConnectionError, match="does not answer"):
+            client.rank([1, 0, 0, 0])
+        with pytest.raises(ConnectionError):
+            client.add_labels(["x"])
