@@ -23,8 +23,8 @@ from starlette.types import ASGIApp
 from semibandit.policies.labels import Label
 from semibandit.service import schema
 from semibandit.service.door import Door
-from semibandit.service.engine import Engine, Reply, settle
-from semibandit.service.job import Change, Give, Job, Rank, Refused
+from semibandit.service.engine import Engine, settle
+from semibandit.service.job import Change, Give, Job, Rank, Refused, Reply
 from semibandit.service.lane import BROKEN, Lane
 from semibandit.service.metrics import Metrics
 from semibandit.store.event import Decision, Feedback, LabelChange
