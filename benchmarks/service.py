@@ -177,10 +177,37 @@ def main(
             for n in connections
         }
         ratios["p99 of rank during heavy learning ÷ alone"] = heavy["p99"] / alone["p99"]
-    for name, ratio in ratios.items():
-        print(f"{name}: {ratio:.2f}")
+    busy = os.getloadavg()[0]
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    out.write_text(json.dumps({"machine": machine, "rows": rows, "ratios": ratios}, indent=1))
+    found = {"machine": machine, "load average at the end": busy, "rows": rows, "ratios": ratios}
+    out.write_text(json.dumps(found, indent=1))
+    out.with_suffix(".md").write_text(page(found))
+    print(page(found))
+
+
+def page(found: dict[str, Any]) -> str:
+    """The figures for people."""
+    lines = [
+        "# The service under load",
+        "",
+        "`make bench-service` made this page: d = 120, K = 101, every matrix dense, 10 slots,",
+        "SQLite with every commit on disk, load from a second process on the same machine.",
+        "",
+        f"{found['machine']}; load average at the end {found['load average at the end']:.1f}.",
+        "",
+        "| ratio | target | measured |",
+        "|---|---|---|",
+    ]
+    for name, ratio in found["ratios"].items():
+        p99 = name.startswith("p99")
+        good = ratio <= 3.0 if p99 else ratio >= 0.4
+        target = "at most 3" if p99 else "at least 0.4"
+        lines.append(f"| {name} | {target} | {ratio:.2f}{'' if good else ' (missed)'} |")
+    lines += ["", "| what | connections | a second | p50 ms | p99 ms |", "|---|---|---|---|---|"]
+    for row in found["rows"]:
+        cells = (f"{row['rate']:.0f}", f"{1e3 * row['p50']:.2f}", f"{1e3 * row['p99']:.2f}")
+        lines.append(f"| {row['what']} | {row['connections']} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
 
 
 def heavy_learning(port: int, X: Any, seconds: float, many: int, note: Any) -> tuple[Any, Any]:

@@ -4,37 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
-from importlib import metadata, resources
-from pathlib import Path
-from typing import Any, TypeVar
+from importlib import metadata
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.openapi.docs import get_swagger_ui_html
-from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from semibandit.policies.labels import Label
 from semibandit.service import schema
+from semibandit.service.desk import Desk, all_said, decided, problem
 from semibandit.service.door import Door
-from semibandit.service.engine import Engine, Reply, settle
-from semibandit.service.job import Change, Give, Job, Rank, Refused
+from semibandit.service.engine import Engine, settle
+from semibandit.service.job import Change, Refused, Reply
 from semibandit.service.lane import BROKEN, Lane
 from semibandit.service.metrics import Metrics
-from semibandit.store.event import Decision, Feedback, LabelChange
+from semibandit.service.pages import add_docs, add_page
+from semibandit.store.event import LabelChange
 from semibandit.store.store import StoreError
 
 __all__ = ["create_app"]
 
-log = logging.getLogger("semibandit")
-Body = TypeVar("Body", bound=BaseModel)
-PAGE = Path(__file__).parent / "page"
 WRONG = {
     400: "The body is no JSON.",
     401: "A key is needed.",
@@ -72,103 +66,15 @@ def create_app(engine: Engine) -> ASGIApp:
         redoc_url=None,
     )
     metrics = Metrics(engine)
-    desk = _Desk(engine, metrics)
+    desk = Desk(engine, metrics)
     _add_errors(app)
     _add_decisions(app, desk)
     _add_labels(app, desk)
     _add_watching(app, desk, metrics)
-    _add_page(app)
-    _add_docs(app, engine)
+    add_page(app)
+    add_docs(app, engine)
     lane = Lane(app, {"/rank": desk.rank, "/feedback": desk.feedback})
     return Door(lane, engine.settings)
-
-
-class _Desk:
-    """Hands jobs to the engine, and turns what comes back into HTTP."""
-
-    def __init__(self, engine: Engine, metrics: Metrics) -> None:
-        self.engine, self.metrics = engine, metrics
-        self.changing = asyncio.Lock()  # one change of labels at a time
-
-    def rank_job(self, asked: schema.RankRequest, answer: asyncio.Future[Any]) -> Rank:
-        limits = self.engine.settings.limits
-        if asked.slots is not None and asked.slots > limits.slots:
-            raise Refused(422, f"slots = {asked.slots}, but at most {limits.slots} can be had")
-        for what in ("candidates", "exclude"):
-            if len(getattr(asked, what) or ()) > limits.labels:
-                raise Refused(422, f"{what} has more than {limits.labels} labels")
-        try:
-            return self.engine.rank_job(
-                asked.context, asked.slots, asked.candidates, asked.exclude, asked.id, answer
-            )
-        except ValueError as why:
-            raise Refused(422, str(why)) from None
-
-    def give_job(self, told: schema.FeedbackRequest, answer: asyncio.Future[Any]) -> Give:
-        return Give(Feedback(told.id, 0.0, told.clicked, told.examined), answer)
-
-    async def rank(self, body: bytes) -> dict[str, Any]:
-        """The answer to POST /rank."""
-        asked = _read(body, schema.RankRequest)
-        return _decided(await self.one("rank", asked, self.rank_job))
-
-    async def feedback(self, body: bytes) -> dict[str, Any]:
-        """The answer to POST /feedback."""
-        told = _read(body, schema.FeedbackRequest)
-        found = await self.one("feedback", told, self.give_job)
-        return {"id": found.id, "status": "accepted"}
-
-    async def one(self, what: str, asked: Any, make: Callable[..., Job]) -> Any:
-        """The answer to one job; Refused comes out as an HTTP error."""
-        start, status = time.perf_counter(), 500
-        try:
-            answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-            self.engine.put([make(asked, answer)])
-            result = await answer
-            status = 200
-            return result
-        except Refused as why:
-            status = why.status
-            raise
-        finally:
-            self.metrics.answered(what, status, time.perf_counter() - start)
-
-    async def many(self, what: str, asked: Sequence[Any], make: Callable[..., Job]) -> list[Any]:
-        """The answers to many jobs, or for each why not."""
-        start = time.perf_counter()
-        most = self.engine.settings.limits.batch
-        if len(asked) > most:
-            raise Refused(422, f"{len(asked)} in one batch, but at most {most} can be had")
-        loop = asyncio.get_running_loop()
-        answers: list[asyncio.Future[Any]] = [loop.create_future() for _ in asked]
-        jobs = []
-        for one, answer in zip(asked, answers, strict=True):
-            try:
-                jobs.append(make(one, answer))
-            except Refused as why:
-                answer.set_exception(why)
-        try:
-            if jobs:
-                self.engine.put(jobs)
-        except Refused:
-            for answer in answers:
-                answer.cancel() if not answer.done() else answer.exception()
-            raise
-        results = await asyncio.gather(*answers, return_exceptions=True)
-        seconds = time.perf_counter() - start
-        for one in results:
-            if isinstance(one, BaseException) and not isinstance(one, Refused):
-                raise one
-            self.metrics.answered(what, one.status if isinstance(one, Refused) else 200, seconds)
-        return results
-
-
-def _read(body: bytes, model: type[Body]) -> Body:
-    """The body, read by pydantic at once: by way of json and dicts it takes four times as long."""
-    try:
-        return model.model_validate_json(body)
-    except ValidationError as why:
-        raise Refused(422, _all_said(why.errors(include_url=False))) from None
 
 
 def _takes(model: str) -> dict[str, Any]:
@@ -185,7 +91,7 @@ def _responses(*more: int) -> dict[int | str, dict[str, Any]]:
     return {code: {"model": schema.Problem, "description": texts[code]} for code in (*WRONG, *more)}
 
 
-def _add_decisions(app: FastAPI, desk: _Desk) -> None:
+def _add_decisions(app: FastAPI, desk: Desk) -> None:
     rank_again, both = _responses(409), _responses(404, 409)
 
     @app.post(
@@ -216,7 +122,7 @@ def _add_decisions(app: FastAPI, desk: _Desk) -> None:
     async def rank_batch(asked: schema.RankBatch) -> Response:
         """Many decisions in one request; a problem with one is no problem of the others."""
         results = await desk.many("rank", asked.requests, desk.rank_job)
-        return _json({"results": [_problem(r) or _decided(r) for r in results]})
+        return _json({"results": [problem(r) or decided(r) for r in results]})
 
     @app.post(
         "/feedback/batch",
@@ -228,11 +134,11 @@ def _add_decisions(app: FastAPI, desk: _Desk) -> None:
         """Feedback to many decisions in one request, learned in this order."""
         results = await desk.many("feedback", told.feedback, desk.give_job)
         return _json(
-            {"results": [_problem(r) or {"id": r.id, "status": "accepted"} for r in results]}
+            {"results": [problem(r) or {"id": r.id, "status": "accepted"} for r in results]}
         )
 
 
-def _add_labels(app: FastAPI, desk: _Desk) -> None:
+def _add_labels(app: FastAPI, desk: Desk) -> None:
     engine = desk.engine
 
     async def change(add: list[Label] | int | None, retire: list[Label] | None) -> Response:
@@ -262,7 +168,7 @@ def _add_labels(app: FastAPI, desk: _Desk) -> None:
         return await change(None, given.labels)
 
 
-def _add_watching(app: FastAPI, desk: _Desk, metrics: Metrics) -> None:
+def _add_watching(app: FastAPI, desk: Desk, metrics: Metrics) -> None:
     engine = desk.engine
 
     @app.get("/state", responses=_only(401), tags=["watch"])
@@ -317,67 +223,6 @@ def _state(engine: Engine) -> dict[str, Any]:
     }
 
 
-def _add_page(app: FastAPI) -> None:
-    kinds = {"index.html": "text/html", "page.css": "text/css", "page.js": "text/javascript"}
-    policy = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
-
-    def serve(name: str) -> Callable[[], Awaitable[Response]]:
-        content = (PAGE / name).read_bytes()
-
-        async def page() -> Response:
-            headers = {
-                "Content-Security-Policy": policy,
-                "Cache-Control": "no-cache",
-                "X-Content-Type-Options": "nosniff",
-            }
-            return Response(content, headers=headers, media_type=f"{kinds[name]}; charset=utf-8")
-
-        return page
-
-    for name in kinds:
-        path = "/" if name == "index.html" else f"/{name}"
-        app.get(path, include_in_schema=False)(serve(name))
-
-
-def _add_docs(app: FastAPI, engine: Engine) -> None:
-    """OpenAPI's page with its own script and style: it works without a network."""
-    assets = resources.files("fastapi_swagger.resources")
-    script = assets.joinpath("swagger-ui-bundle.js").read_bytes()
-    style = assets.joinpath("swagger-ui.css").read_bytes()
-    plain = app.openapi
-
-    @app.get("/docs", include_in_schema=False)
-    async def docs() -> Response:
-        return get_swagger_ui_html(
-            openapi_url="/openapi.json",
-            title="semibandit",
-            swagger_js_url="/docs/swagger.js",
-            swagger_css_url="/docs/swagger.css",
-            swagger_favicon_url="data:,",
-        )
-
-    @app.get("/docs/swagger.js", include_in_schema=False)
-    async def docs_script() -> Response:
-        return Response(script, media_type="text/javascript")
-
-    @app.get("/docs/swagger.css", include_in_schema=False)
-    async def docs_style() -> Response:
-        return Response(style, media_type="text/css")
-
-    def of_this_service() -> dict[str, Any]:
-        document = plain()
-        context = document["components"]["schemas"]["RankRequest"]["properties"]["context"]
-        n = engine.learner.n_features
-        context["oneOf"][0] |= {"minItems": n, "maxItems": n}
-        if engine.settings.api_key is not None:
-            schemes = document.setdefault("components", {})
-            schemes["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
-            document["security"] = [{"key": []}]
-        return document
-
-    app.openapi = of_this_service  # type: ignore[method-assign]
-
-
 def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(Refused)
     async def refused(request: Request, why: Refused) -> Response:
@@ -389,7 +234,7 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, why: RequestValidationError) -> Response:
-        return _json({"detail": _all_said(why.errors())}, 422)
+        return _json({"detail": all_said(why.errors())}, 422)
 
     @app.exception_handler(Exception)
     async def broken(request: Request, why: Exception) -> Response:
@@ -398,41 +243,6 @@ def _add_errors(app: FastAPI) -> None:
 
 def _only(*codes: int) -> dict[int | str, dict[str, Any]]:
     return {code: {"model": schema.Problem, "description": WRONG[code]} for code in codes}
-
-
-def _all_said(errors: Sequence[Any]) -> str:
-    return "; ".join(_said(one) for one in errors[:5])
-
-
-def _said(error: Any) -> str:
-    """Where, what was given, and what was expected."""
-    place = [p for p in error["loc"] if p not in ("body", "list", "names", "int", "str")]
-    where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in place).lstrip(".")
-    given = repr(error.get("input"))
-    given = given if len(given) <= 60 else given[:57] + "..."
-    if error["type"] == "missing":
-        return f"{where or 'the body'} is missing"
-    if error["type"] == "json_invalid":
-        return "the body is no JSON"
-    return f"{where or 'the body'} = {given}: {error['msg']}"
-
-
-def _decided(decision: Decision) -> dict[str, Any]:
-    slate = zip(decision.labels, decision.prob, decision.estimate, decision.width, strict=True)
-    return {
-        "id": decision.id,
-        "slate": [
-            {"label": label, "position": i, "prob": prob, "estimate": estimate, "width": width}
-            for i, (label, prob, estimate, width) in enumerate(slate, 1)
-        ],
-        "version": decision.version,
-    }
-
-
-def _problem(result: Any) -> dict[str, Any] | None:
-    if isinstance(result, Refused):
-        return {"status": result.status, "detail": result.why}
-    return None
 
 
 def _json(content: Any, status: int = 200, headers: Any = None) -> Response:

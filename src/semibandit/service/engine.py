@@ -9,22 +9,23 @@ in the log, nothing is learned that is not, and ranking waits for one event to b
 from __future__ import annotations
 
 import logging
-import secrets
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from semibandit._arrays import Floats
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner, Request
-from semibandit.policies.slate import Slate
-from semibandit.service.job import Answer, Change, Give, Job, Rank, Refused
+from semibandit.service.checking import check_feedback, wrong_change
+from semibandit.service.deciding import decide, next_in_line
+from semibandit.service.job import Answer, Change, Give, Job, Rank, Refused, Reply
 from semibandit.service.learning import Learning, Lesson
+from semibandit.service.recent import Recent
 from semibandit.service.settings import Settings
 from semibandit.service.tally import Tally
 from semibandit.store.event import Decision, Event, Feedback, LabelChange
@@ -34,11 +35,9 @@ from semibandit.store.store import Store, StoreError
 __all__ = ["Engine"]
 
 log = logging.getLogger("semibandit")
-Reply: TypeAlias = tuple[Answer, Any]  # and its result, or the exception
 GROUP = 512  # requests answered together
 LINGER = 0.002  # seconds to wait for a group as large as the last
 LARGEST = 1e100  # that a context may have where it is not scaled: squares must not overflow
-RECENT = 1 << 25  # bytes of decisions that are kept in memory besides the log, about
 TIDY = 1000  # events between two times the store is tidied
 GLANCE = 0.02  # the share of its time spent on looking at decisions more closely, for the page
 AWAY = "the store cannot be reached or written at the moment: try again with the same id"
@@ -78,9 +77,7 @@ class Engine:
         self._at = 0.0
         self._glance_from = 0.0
         self._waited, self._wait_checked = store.waited, 0.0
-        self._recent: dict[str, Decision] = {}  # in their order
-        self._told: dict[str, Feedback] = {}  # feedback to recent ones
-        self._room = RECENT // (8 * learner.n_features + 2000)
+        self._recent = Recent(store, learner.n_features)
         self._background = ThreadPoolExecutor(1, "tidy")
         self._tidied, self._tidying = store.last, Future[None]()
         self._tidying.set_result(None)
@@ -143,7 +140,7 @@ class Engine:
     def put(self, jobs: Sequence[Job]) -> None:
         """Hand jobs in, all or none: Refused with 503 where too many wait."""
         limits = self.settings.limits
-        feedback = sum(isinstance(job, Give) for job in jobs)
+        feedback = sum(not isinstance(job, Rank) for job in jobs)  # or changes of labels
         if feedback and not self.learning.alive:
             raise Refused(503, "learning has stopped; nothing more is taken in")
         if feedback and self.learning.backlog + feedback > limits.backlog:
@@ -208,7 +205,7 @@ class Engine:
         if self._down is None:
             return
         self.store.reopen()
-        self._recent, self._told = {}, {}  # the log may know more
+        self._recent.forget()
         self._teach([Lesson(*lesson) for lesson in self.store.lessons(self._taught)])
         self._down = None
         log.warning("the store is back")
@@ -220,9 +217,20 @@ class Engine:
         gives = [job for job in group if isinstance(job, Give)]
         changes = [job for job in group if isinstance(job, Change)]
         replies: list[Reply] = []
-        decided = self._decide(ranks, now, replies) if ranks else []
-        given = self._check(gives, now, replies) if gives else []
-        changed = self._check_changes(changes, now, replies) if changes else []
+        decided: list[tuple[Decision, list[Answer]]] = []
+        given: list[tuple[Feedback, Decision, list[Answer]]] = []
+        changed: list[tuple[LabelChange, Answer]] = []
+        if ranks:
+            known = self._recent.decisions({job.id for job in ranks if job.id is not None})
+            decided, more = decide(self.learner, ranks, known, self.store.last + 1, now)
+            replies += more
+        if gives:
+            ids = {job.feedback.id for job in gives}
+            recent = self._recent
+            given, more = check_feedback(gives, recent.decisions(ids), recent.feedback(ids), now)
+            replies += more
+        if changes:
+            changed = self._check_changes(changes, now, replies)
         events: list[Event] = [decision for decision, _ in decided]
         events += [feedback for feedback, _, _ in given]
         events += [change for change, _ in changed]
@@ -249,7 +257,7 @@ class Engine:
             for i, (change, answer) in enumerate(changed)
         ]
         self._teach(lessons)
-        self._remember(decided, given)
+        self._recent.add((one for one, _ in decided), (one for one, _, _ in given))
         self._tidy()
         for decision, answers in decided:
             self.tally.decided(decision)
@@ -259,28 +267,6 @@ class Engine:
             replies += [(answer, feedback) for answer in answers]
         if decided:
             self._glance(decided[-1][0])
-
-    def _decisions(self, ids: set[str]) -> dict[str, Decision]:
-        """Those with these ids: the recent ones from memory, the others from the log."""
-        found = {id: self._recent[id] for id in ids if id in self._recent}
-        others = ids - found.keys()
-        return found | self.store.decisions(others) if others else found
-
-    def _remember(
-        self,
-        decided: list[tuple[Decision, list[Answer]]],
-        given: list[tuple[Feedback, Decision, list[Answer]]],
-    ) -> None:
-        """Keep what feedback will most likely ask for, and what is known of it."""
-        for decision, _ in decided:
-            self._recent[decision.id] = decision
-        for feedback, _, _ in given:
-            if feedback.id in self._recent:
-                self._told[feedback.id] = feedback
-        while len(self._recent) > self._room:
-            oldest = next(iter(self._recent))
-            del self._recent[oldest]
-            self._told.pop(oldest, None)
 
     def _tidy(self) -> None:
         """Now and then, in the background."""
@@ -305,98 +291,16 @@ class Engine:
         later = Refused(503, "the change is in the log, and takes effect when the service starts")
         return lambda learned: self.deliver([(answer, change if learned else later)])
 
-    # -- ranking -------------------------------------------------------------------------------
-
-    def _decide(
-        self, ranks: list[Rank], now: float, replies: list[Reply]
-    ) -> list[tuple[Decision, list[Answer]]]:
-        """New decisions with those who wait for them; ids that are known are answered at once."""
-        known = self._decisions({job.id for job in ranks if job.id is not None})
-        fresh: dict[str, list[Rank]] = {}
-        for job in ranks:
-            id = secrets.token_hex(12) if job.id is None else job.id
-            if id in known:
-                same = known[id].asked == job.asked
-                replies.append((job.answer, known[id] if same else _another(id)))
-            elif id in fresh and fresh[id][0].asked != job.asked:
-                replies.append((job.answer, _another(id)))
-            else:
-                fresh.setdefault(id, []).append(job)
-        first = self.store.last + 1
-        requests = [
-            _with_draw(jobs[0].request, draw) for draw, jobs in enumerate(fresh.values(), first)
-        ]
-        decided: list[tuple[Decision, list[Answer]]] = []
-        slates = self._rank(requests)
-        for (id, jobs), request, slate in zip(fresh.items(), requests, slates, strict=True):
-            answers = [job.answer for job in jobs]
-            if isinstance(slate, Refused):
-                replies += [(answer, slate) for answer in answers]
-            else:
-                decided.append((_decision(id, now, jobs[0], request, slate), answers))
-        return decided
-
-    def _rank(self, requests: list[Request]) -> list[Slate | Refused]:
-        """All at once; where one of them is wrong, one by one, to say which."""
-        try:
-            return [*self.learner._rank_all(requests)]
-        except ValueError as why:
-            if len(requests) == 1:
-                return [Refused(422, str(why))]
-        return [slate for request in requests for slate in self._rank([request])]
+    # -- what it does besides ------------------------------------------------------------------
 
     def _glance(self, decision: Decision) -> None:
         """Where there is time, see who was next in line: for the page to say where the cut fell."""
         start = time.monotonic()
         if start < self._glance_from:
             return
-        scores = self.learner.scores(decision.context, draw=decision.draw)
-        shown = set(decision.labels) | set(decision.exclude or [])
-        may = None if decision.candidates is None else set(decision.candidates)
-        rest = [
-            i
-            for i, label in enumerate(scores.labels)
-            if label not in shown and (may is None or label in may)
-        ]
-        best = max(rest, key=lambda i: float(scores.prob[i]), default=None)
-        next_in_line = None
-        if best is not None:
-            next_in_line = {
-                "label": scores.labels[best],
-                "prob": float(scores.prob[best]),
-                "estimate": float(scores.estimate[best]),
-                "width": float(scores.width[best]),
-            }
-        self.tally.show(decision, next_in_line)
+        self.tally.show(decision, next_in_line(self.learner, decision))
         end = time.monotonic()
         self._glance_from = end + (end - start) / GLANCE
-
-    # -- feedback ------------------------------------------------------------------------------
-
-    def _check(
-        self, gives: list[Give], now: float, replies: list[Reply]
-    ) -> list[tuple[Feedback, Decision, list[Answer]]]:
-        """Feedback that is new and right, with its decision; the rest is answered at once."""
-        ids = {job.feedback.id for job in gives}
-        decisions = self._decisions(ids)
-        known = {id: self._told[id] for id in ids if id in self._told}
-        known |= self.store.feedback(ids - self._recent.keys())
-        fresh: dict[str, tuple[Feedback, Decision, list[Answer]]] = {}
-        for job in gives:
-            told = job.feedback
-            decision = decisions.get(told.id)
-            before = known.get(told.id) or (fresh[told.id][0] if told.id in fresh else None)
-            wrong = _wrong(told, decision, before)
-            if wrong is not None:
-                replies.append((job.answer, wrong))
-            elif told.id in fresh:
-                fresh[told.id][2].append(job.answer)
-            elif before is not None:
-                replies.append((job.answer, before))
-            elif decision is not None:
-                feedback = Feedback(told.id, now, told.clicked, told.examined)
-                fresh[told.id] = (feedback, decision, [job.answer])
-        return list(fresh.values())
 
     def _give_up_waiting(self) -> None:
         """Decisions that waited too long for feedback count as nothing clicked."""
@@ -404,10 +308,10 @@ class Engine:
         now = self._at = max(time.time(), self._at)
         if wait is None or now - self._wait_checked < min(1.0, wait / 4):
             return
-        self._wait_checked = now
         room = self.settings.limits.backlog - self.learning.backlog
         late = self.store.unanswered(self._waited, now - wait)[: max(room, 0)]
         if not late:
+            self._wait_checked = now  # while there are some, there may be more
             return
         given_up = [id for _, id, answered in late if not answered]
         decisions = self.store.decisions(given_up)
@@ -418,11 +322,9 @@ class Engine:
         self._teach(
             [Lesson(seq, event, decisions[event.id]) for seq, event in enumerate(events, first)]
         )
-        self._remember([], [(event, decisions[event.id], []) for event in events])
+        self._recent.add([], events)
         for event in events:
             self.tally.answered(event, decisions[event.id])
-
-    # -- labels --------------------------------------------------------------------------------
 
     def _check_changes(
         self, changes: list[Change], now: float, replies: list[Reply]
@@ -434,30 +336,13 @@ class Engine:
             if self.learning.changing or good:
                 wrong = Refused(503, "another change of labels is under way: try again")
             else:
-                wrong = self._wrong_change(job.change)
+                most = self.settings.limits.labels
+                wrong = wrong_change(self.learner._labels, job.change, most)
             if wrong is not None:
                 replies.append((job.answer, wrong))
             else:
                 good.append((LabelChange(now, job.change.add, job.change.retire), job.answer))
         return good
-
-    def _wrong_change(self, change: LabelChange) -> Refused | None:
-        labels, most = self.learner._labels, self.settings.limits.labels
-        try:
-            if change.add is not None:
-                more = len(labels.added(change.add))
-                if len(labels) + more > most:
-                    return Refused(
-                        422, f"{len(labels)} labels and {more} more are over the limit of {most}"
-                    )
-            if change.retire is not None:
-                labels.rows(change.retire, "labels")
-        except ValueError as why:
-            text = str(why)
-            if text.endswith("is there already"):
-                return Refused(409, text)
-            return Refused(404 if text.endswith("is not a label of this learner") else 422, text)
-        return None
 
     # -- inside --------------------------------------------------------------------------------
 
@@ -503,56 +388,3 @@ def settle(replies: list[Reply]) -> None:
             answer.set_exception(result)
         else:
             answer.set_result(result)
-
-
-def _another(id: str) -> Refused:
-    return Refused(409, f"id = {id!r} was given to another request: its context, slots, "
-                        "candidates or exclude differ")  # fmt: skip
-
-
-def _with_draw(request: Request, draw: int) -> Request:
-    return Request(request.x, request.slots, request.candidates, request.exclude, draw)
-
-
-def _decision(id: str, now: float, job: Rank, request: Request, slate: Slate) -> Decision:
-    assert slate.t is not None
-    return Decision(
-        id,
-        now,
-        job.context,
-        request.slots,
-        job.candidates,
-        job.exclude,
-        slate.labels,
-        slate.prob.tolist(),
-        slate.estimate.tolist(),
-        slate.width.tolist(),
-        slate.t,
-        request.draw,
-        slate.propensity,
-        slate.leader,
-    )
-
-
-def _wrong(told: Feedback, decision: Decision | None, before: Feedback | None) -> Refused | None:
-    if decision is None:
-        return Refused(404, f"id = {told.id!r}, but no decision has that id")
-    if before is not None:
-        if told.same(before):
-            return None
-        if before.waited:
-            return Refused(
-                409, f"id = {told.id!r}: nobody answered in time, which counted as nothing clicked"
-            )
-        return Refused(409, f"id = {told.id!r} has other feedback already: {before.clicked!r}")
-    for what, labels in (("clicked", told.clicked), ("examined", told.examined or [])):
-        for label in labels:
-            if label not in decision.labels:
-                return Refused(422, f"{what} has {label!r}, which was not shown")
-        if len(set(labels)) < len(labels):
-            return Refused(422, f"{what} names a label twice")
-    if told.examined is not None:
-        for label in told.clicked:
-            if label not in told.examined:
-                return Refused(422, f"{label!r} was clicked, but is not among the examined labels")
-    return None

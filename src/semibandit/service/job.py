@@ -10,7 +10,7 @@ from semibandit.policies.labels import Label
 from semibandit.policies.learner import Request
 from semibandit.store.event import Feedback, LabelChange
 
-__all__ = ["Answer", "Change", "Give", "Job", "Rank", "Refused"]
+__all__ = ["Answer", "Change", "Give", "Job", "Rank", "Refused", "Reply"]
 
 
 class Refused(Exception):
@@ -65,3 +65,4 @@ class Change:
 
 
 Job: TypeAlias = Rank | Give | Change
+Reply: TypeAlias = tuple[Answer, Any]  # and its result, or the exception

@@ -46,7 +46,7 @@ class Learning:
         self._changing = 0
         self._wanted: list[tuple[int, Future[int]]] = []
         self._news = threading.Condition()
-        self._stopping = False
+        self._stopping = self._over = False
         self._background = ThreadPoolExecutor(1, "snapshot")
         self._writing: Future[int] | None = None
         self._thread = threading.Thread(target=self._run, name="learning")
@@ -58,6 +58,10 @@ class Learning:
     def put(self, lessons: list[Lesson]) -> None:
         """Lessons that are in the log, in its order."""
         with self._news:
+            if self._over:
+                for one in lessons:
+                    if one.tell is not None:
+                        one.tell(False)
             self._lessons.extend(lessons)
             self._changing += sum(isinstance(one.event, LabelChange) for one in lessons)
             self._news.notify_all()
@@ -105,12 +109,13 @@ class Learning:
             log.exception("learning stopped")
             self.failed = why
         with self._news:
+            self._over = True
             left, self._wanted = self._wanted, []
+            for lesson in self._lessons:
+                if lesson.tell is not None:
+                    lesson.tell(False)
         for _, future in left:
             future.set_exception(StoreError("learning has stopped"))
-        for lesson in self._lessons:
-            if lesson.tell is not None:
-                lesson.tell(False)
 
     def _next(self) -> bool:
         """Learn one event, or wait for one; False when it is time to stop."""

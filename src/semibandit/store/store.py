@@ -208,7 +208,10 @@ class Store:
     def reopen(self) -> None:
         """A new connection to the same store; `last` is what is in it now."""
         self._db.close()
-        self._db = _connect(self.where, write=self.write)
+        try:
+            self._db = _connect(self.where, write=self.write)
+        except OSError as why:
+            raise StoreError(str(why)) from None
         self.last = self._find_last()
 
     def beside(self) -> Store:
