@@ -10,7 +10,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from semibandit.serve_cli import HERE, said
+from semibandit._said import said
+from semibandit.serve_cli import HERE
 
 __all__ = ["add_to"]
 

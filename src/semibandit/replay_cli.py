@@ -25,6 +25,8 @@ from semibandit.experiments.sets import STAND_INS, stand_in
 from semibandit.experiments.setting import LEARNERS, Setting, replayed, result_of, run
 from semibandit.experiments.sweep import grid
 from semibandit.experiments.sweep import sweep as swept
+from semibandit.log_cli import replay_log
+from semibandit.store.export import is_log
 
 __all__ = ["replay", "sweep", "tune"]
 
@@ -55,7 +57,13 @@ Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at a time; by defaul
 
 
 def replay(
-    data: Data,
+    context: typer.Context,
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="A name of `semibandit data list`, a file or folder of yours, or a service's log."
+        ),
+    ],
     learner: Annotated[str, typer.Option(help=f"Who plays: {', '.join(LEARNERS)}.")] = "SlateUCB",
     compare: Annotated[
         list[str] | None,
@@ -86,8 +94,15 @@ def replay(
     those it showed are relevant. One sweep, in the order of the file.
 
     semibandit replay mediamill --slots 10 --compare OBR --compare Greedy --out results
+
+    The log of a service (its store, or a file of `semibandit export`) is learned again as it was
+    answered, with what --learner, --model, --width scaled:ALPHA, --a, --bias and --seed change; see
+    `semibandit replay-log`.
     """
     with said("replay"):
+        if is_log(data):
+            _replay_log(context, data)
+            return
         if format not in FORMATS:
             raise ValueError(f"--format = {format!r}, but it must be one of {', '.join(FORMATS)}")
         own = Setting(
@@ -204,6 +219,25 @@ def sweep(
             table.add_row(*(str(one[key]) for key in keys), *figures)
         Console().print(table)
         Console().print(f"wrote {out / 'results.csv'}", highlight=False)
+
+
+def _replay_log(context: typer.Context, log: str) -> None:
+    """`replay-log` with those options of `replay` that were given."""
+    given: dict[str, Any] = {}
+    for name, value in context.params.items():
+        source = context.get_parameter_source(name)
+        if name != "data" and source is not None and source.name == "COMMANDLINE":
+            given[name] = value
+    width = given.pop("width", None)
+    if width is not None:
+        name, _, number = str(width).partition(":")
+        if name != "scaled" or not number:
+            raise ValueError(f"--width = {width!r}: a log is replayed with scaled:ALPHA")
+        given["alpha"] = float(number)
+    for name in given:
+        if name not in ("learner", "model", "alpha", "a", "bias", "seed"):
+            raise ValueError(f"--{name} does not go with a log: what was shown is in it")
+    replay_log(log, **given)
 
 
 def _read(data: str, labels: list[str] | None) -> Dataset:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+
+from semibandit._said import said
 
 __all__ = ["add_to"]
 
@@ -127,18 +126,3 @@ def _count_or_names(text: str | None, what: str) -> Any:
     if "" in names:
         raise ValueError(f"--{what} = {text!r} has an empty name")
     return names
-
-
-@contextmanager
-def said(command: str) -> Iterator[None]:
-    """A user's mistake, or a store's, is one line and exit code 2."""
-    from semibandit.store.database import StoreError
-
-    try:
-        yield
-    except (ValueError, OSError, StoreError) as why:
-        text = f"semibandit {command}: {why}"
-        Console(stderr=True).print(text, markup=False, highlight=False, soft_wrap=True)
-        raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        raise typer.Exit(0) from None

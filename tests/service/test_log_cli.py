@@ -70,6 +70,24 @@ def test_a_log_replayed_as_it_was_is_the_services_learner_to_the_bit(played, tmp
         assert bits(sb.load(tmp_path / "again.npz")) == bits(rebuild(store)[0])
 
 
+def test_replay_takes_a_log_too(played):
+    """`semibandit replay LOG` is `replay-log` with the options of `replay` that were given."""
+    folder, _, _ = played
+    asked = ["--learner", "Greedy", "--bias"]
+    plain, own = run("replay-log", folder / "s"), run("replay", folder / "s")
+    assert own.exit_code == 0, own.output
+    assert own.output == plain.output
+    assert run("replay", folder / "log.jsonl", *asked).output == (
+        run("replay-log", folder / "log.jsonl", *asked).output
+    )
+    narrow = run("replay", folder / "log.jsonl", "--width", "scaled:0.1").output
+    assert narrow == run("replay-log", folder / "log.jsonl", "--alpha", 0.1).output
+    for wrong in (["--slots", 2], ["--width", "unknown"]):
+        refused = run("replay", folder / "log.jsonl", *wrong)
+        assert refused.exit_code == 2
+        assert "log" in refused.output
+
+
 def test_a_log_replayed_into_another_configuration(played):
     folder, _, _ = played
     said = run("replay-log", folder / "log.jsonl", "--learner", "Greedy", "--no-bias")

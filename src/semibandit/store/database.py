@@ -9,7 +9,7 @@ from typing import Any, Protocol
 __all__ = ["Database", "StoreError", "StoreTaken"]
 
 
-class StoreError(Exception):
+class StoreError(RuntimeError):
     """The store cannot be read or written at the moment; it may be again."""
 
 

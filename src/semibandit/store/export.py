@@ -25,7 +25,7 @@ from semibandit.store import event as events
 from semibandit.store.event import Decision, Event, Feedback
 from semibandit.store.store import Store, snapshot_bytes
 
-__all__ = ["Log", "open_log", "write_log"]
+__all__ = ["Log", "is_log", "open_log", "write_log"]
 
 FORMAT = 1
 KEY = b"semibandit_log"
@@ -66,6 +66,16 @@ def write_log(store: Store, path: str | os.PathLike[str]) -> int:
         raise ValueError(f"{os.fspath(path)}: a log is written to .jsonl or .parquet")
     with replacing(path) as file:
         return write(file, head, store.events())
+
+
+def is_log(where: str) -> bool:
+    """Whether `open_log` is for it: a store, or a file that `write_log` wrote."""
+    if where.startswith(("postgresql://", "postgres://")) or where.endswith(".jsonl"):
+        return True
+    path = Path(where)
+    if path.suffix == ".parquet" and path.is_file():
+        return KEY in (_parquet().read_metadata(path).metadata or {})
+    return path.is_dir() and Store.exists(path)
 
 
 @contextmanager
