@@ -7,7 +7,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 
 from semibandit.policies.learner import Learner
@@ -115,7 +116,8 @@ class Learning:
                 if lesson.tell is not None:
                     lesson.tell(False)
         for _, future in left:
-            future.set_exception(StoreError("learning has stopped"))
+            with suppress(InvalidStateError):
+                future.set_exception(StoreError("learning has stopped"))
 
     def _next(self) -> bool:
         """Learn one event, or wait for one; False when it is time to stop."""
@@ -167,11 +169,13 @@ class Learning:
                 self._since, self._not_before = self.every, time.monotonic() + AGAIN
                 log.error("no snapshot was written: %s", why)
                 for future in ready:
-                    future.set_exception(StoreError(str(why)))
+                    with suppress(InvalidStateError):  # nobody waits any more
+                        future.set_exception(StoreError(str(why)))
                 raise
             self.snapshot_at = seq
             for future in ready:
-                future.set_result(seq)
+                with suppress(InvalidStateError):
+                    future.set_result(seq)
             return seq
 
         self._writing = self._background.submit(write)

@@ -206,12 +206,14 @@ class Store:
     # -- coming and going ----------------------------------------------------------------------
 
     def reopen(self) -> None:
-        """A new connection to the same store; `last` is what is in it now."""
+        """A new connection to the same store, which can be written; `last` is what is in it now."""
         self._db.close()
         try:
             self._db = _connect(self.where, write=self.write)
         except OSError as why:
             raise StoreError(str(why)) from None
+        with self._db.transaction():  # a disk may be full
+            self._db.rows("UPDATE semibandit_meta SET value = value WHERE key = 'waited'")
         self.last = self._find_last()
 
     def beside(self) -> Store:
