@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import platform
 import subprocess
 import sys
@@ -73,8 +72,9 @@ def load(port: int, *loads: dict[str, Any]) -> list[dict[str, Any]]:
     """What the second process measured."""
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.service_load"],
-        input=pickle.dumps((port, list(loads))),
+        input=json.dumps([port, loads]),
         capture_output=True,
+        text=True,
         check=True,
     )
     return json.loads(done.stdout)
@@ -92,18 +92,18 @@ def learner(folder: str) -> tuple[str, np.ndarray]:
     return f"{folder}/m.npz", work.X[LEARNED:]
 
 
-def rank_bodies(X: np.ndarray, tag: str, n: int) -> list[bytes]:
+def rank_bodies(X: np.ndarray, tag: str, n: int) -> list[str]:
     return [
-        json.dumps({"context": X[i % len(X)].tolist(), "slots": SLOTS, "id": f"{tag}-{i}"}).encode()
+        json.dumps({"context": X[i % len(X)].tolist(), "slots": SLOTS, "id": f"{tag}-{i}"})
         for i in range(n)
     ]
 
 
-def feedback_bodies(answers: list[str]) -> list[bytes]:
+def feedback_bodies(answers: list[str]) -> list[str]:
     found = []
     for answer in map(json.loads, answers):
         clicked = [one["label"] for one in answer["slate"][:1]]
-        found.append(json.dumps({"id": answer["id"], "clicked": clicked}).encode())
+        found.append(json.dumps({"id": answer["id"], "clicked": clicked}))
     return found
 
 
@@ -141,7 +141,7 @@ def main(
         many = int(6000 * seconds)
         empties: dict[int, dict[str, Any]] = {}
         with serving("-c", EMPTY) as port:
-            load(port, {"path": "/empty", "bodies": [b"{}"] * 500, "connections": 4, "seconds": 9})
+            load(port, {"path": "/empty", "bodies": ["{}"] * 500, "connections": 4, "seconds": 9})
             for n in connections:
                 bodies = rank_bodies(X, "e", many)
                 one = {"path": "/empty", "bodies": bodies, "connections": n, "seconds": seconds}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import pickle
 import sys
 import time
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ class Load:
     """Requests for one path, sent by so many connections for so many seconds."""
 
     path: str
-    bodies: list[bytes]
+    bodies: list[str]
     connections: int
     seconds: float
     keep: bool = False  # the answers
@@ -61,10 +60,10 @@ async def run(port: int, loads: list[Load]) -> list[dict[str, object]]:
 async def _one(port: int, load: Load) -> dict[str, object]:
     loop = asyncio.get_running_loop()
     head = f"POST {load.path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-    requests = [f"{head}Content-Length: {len(b)}\r\n\r\n".encode() + b for b in load.bodies]
+    requests = [f"{head}Content-Length: {len(b)}\r\n\r\n{b}".encode() for b in load.bodies]
     todo = iter(requests)
     times: list[float] = []
-    answers: list[bytes] = []
+    answers: list[str] = []
     statuses: dict[int, int] = {}
     end = time.perf_counter() + load.seconds
 
@@ -78,7 +77,7 @@ async def _one(port: int, load: Load) -> dict[str, object]:
             times.append(time.perf_counter() - start)
             statuses[status] = statuses.get(status, 0) + 1
             if load.keep:
-                answers.append(body)
+                answers.append(body.decode())
         connection.transport.close()  # type: ignore[attr-defined]
 
     start = time.perf_counter()
@@ -97,9 +96,5 @@ async def _one(port: int, load: Load) -> dict[str, object]:
 if __name__ == "__main__":
     import uvloop
 
-    port, loads = pickle.load(sys.stdin.buffer)  # from our own parent
-    json.dump(
-        uvloop.run(run(port, [Load(**one) for one in loads])),
-        sys.stdout,
-        default=lambda answer: answer.decode(),
-    )
+    port, loads = json.load(sys.stdin)
+    json.dump(uvloop.run(run(port, [Load(**one) for one in loads])), sys.stdout)
