@@ -13,10 +13,11 @@ import numpy as np
 import semibandit as sb
 from benchmarks.workloads import SLOTS, Workload
 
+WIDE = sb.Scaled(1.0)  # explores, and so learns, more than the default: more work
 ENGINES = {
-    "full": lambda d, K: sb.SlateUCB(d, K),
-    "float32": lambda d, K: sb.SlateUCB(d, K, model=sb.Full(dtype="float32")),
-    "diagonal": lambda d, K: sb.SlateUCB(d, K, model=sb.Diagonal()),
+    "full": lambda d, K: sb.SlateUCB(d, K, width=WIDE),
+    "float32": lambda d, K: sb.SlateUCB(d, K, width=WIDE, model=sb.Full(dtype="float32")),
+    "diagonal": lambda d, K: sb.SlateUCB(d, K, width=WIDE, model=sb.Diagonal()),
     "OBR": lambda d, K: sb.OBR(d, K),
 }
 
@@ -40,7 +41,7 @@ def online(workload: Workload, rounds: int = 200) -> dict[str, float]:
     The learner is warm: it has replayed the workload with a = 1, so that all labels are dense.
     """
     T, d, K = workload.shape
-    learner = sb.SlateUCB(d, K, a=1.0)
+    learner = sb.SlateUCB(d, K, width=WIDE, a=1.0)
     sb.replay(learner, workload.X, workload.Y, max(SLOTS, K // 8))
     A = np.tile(np.eye(d), (K, 1, 1)) + 0.01
     times: dict[str, list[float]] = {"pass": [], "rank": [], "learn": []}
@@ -75,7 +76,7 @@ def million_rounds(d: int = 120, K: int = 101) -> dict[str, float]:
     random = np.random.default_rng(0)
     X = random.standard_normal((20_000, d))
     Y = (random.random((20_000, K)) < 0.05).astype(np.uint8)
-    learner = sb.SlateUCB(d, K)
+    learner = sb.SlateUCB(d, K, width=WIDE)
 
     def lap(rounds: int) -> float:
         start = time.perf_counter()
@@ -94,9 +95,9 @@ import json, resource, time
 from benchmarks import workloads
 import semibandit as sb
 workload = workloads.XL()
-learner = sb.SlateUCB(128, 1_000_000)
+learner = sb.SlateUCB(128, 1_000_000, width=sb.Scaled(1.0))
 sb.replay(learner, workload.X[:64], workload.Y[:64], 10)
-learner = sb.SlateUCB(128, 1_000_000)
+learner = sb.SlateUCB(128, 1_000_000, width=sb.Scaled(1.0))
 start = time.perf_counter()
 trace = sb.replay(learner, workload.X, workload.Y, 10, threads=1)
 seconds = time.perf_counter() - start

@@ -24,7 +24,7 @@ def client(server):
 
 def test_rank_and_learn_as_in_the_library(tmp_path):
     with Server(tmp_path / "s", *BUILD) as server, sb.Client(server.url) as client:
-        learner = sb.SlateUCB(4, list("abcdef"), width=sb.Scaled(0.5), bias=True)
+        learner = sb.SlateUCB(4, list("abcdef"), width=sb.Scaled(0.25), bias=True)
         for t in range(25):
             x = np.random.default_rng(t).standard_normal(4)
             ours, theirs = learner.rank(x, 3, exclude=["d"]), client.rank(x, 3, exclude=["d"])

@@ -60,7 +60,7 @@ def reproduce(
     ] = ",".join(reproducing.QUICK),
     width: Annotated[
         str, typer.Option(help="SlateUCB's width in the figures: scaled:ALPHA, known:U, unknown.")
-    ] = reproducing.DEFAULT_WIDTH,
+    ] = reproducing.FIGURE_WIDTH,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds for widths, prices and the lab.")] = 3,
     lab_rounds: Annotated[int, typer.Option(min=20, help="Rounds of the regret lab.")] = 2000,
     out: Annotated[

@@ -74,7 +74,7 @@ def replay(
     ] = None,
     loss: Loss = "square",
     model: Model = "full",
-    width: Width = "scaled:1",
+    width: Width = "scaled:0.25",
     cost: CostName = "decreasing",
     a: Weight = 0.5,
     slots: Slots = None,

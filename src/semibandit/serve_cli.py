@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,7 +41,7 @@ def serve(
         str | None, typer.Option(help="full (if nothing is said) or diagonal.")
     ] = None,
     alpha: Annotated[
-        float | None, typer.Option(help="How much to explore; 0.5 if nothing is said.")
+        float | None, typer.Option(help="How much to explore; 0.25 if nothing is said.")
     ] = None,
     a: Annotated[
         float | None, typer.Option(help="What a missed label weighs, 0 to 1; else 0.5.")
@@ -110,7 +111,8 @@ def serve(
             seed=seed,
             start_from=None if start_from is None else str(start_from),
         )
-        service.serve(store, shape, settings, host, port, lambda text: typer.echo(text))
+        with suppress(KeyboardInterrupt):  # Ctrl-C is how one stops it
+            service.serve(store, shape, settings, host, port, lambda text: typer.echo(text))
 
 
 def _count_or_names(text: str | None, what: str) -> Any:

@@ -93,6 +93,14 @@ def test_labels(server):
     assert "names its labels" in said(server.post("/labels", {"labels": 3}), 422)
 
 
+def test_more_labels_than_allowed_are_refused_before_they_are_made(tmp_path):
+    with Server(tmp_path / "s", "--features", 2, "--labels", 3) as server:
+        assert server.post("/labels", {"labels": 2}).json()["labels"] == [0, 1, 2, 3, 4]
+        for many in (2**53 - 1, 10**9):
+            assert said(server.post("/labels", {"labels": many}), 422)
+        assert len(server.get("/labels").json()["labels"]) == 5
+
+
 def test_watching(server):
     shown = server.rank(slots=2).json()
     server.feedback(shown["id"], [shown["slate"][0]["label"]])

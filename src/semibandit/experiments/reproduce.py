@@ -25,7 +25,7 @@ from semibandit.experiments.sweep import sweep
 
 __all__ = ["Found", "Wanted", "check", "experiments", "write"]
 
-DEFAULT_WIDTH = "scaled:1"
+FIGURE_WIDTH = "scaled:1"
 PRICE_WIDTHS = ("scaled:0.05", "scaled:0.1", "scaled:0.25", "scaled:0.5", "scaled:1")
 QUICK = ("emotions", "scene", "yeast", "mediamill")  # price table: seconds each
 
@@ -38,7 +38,7 @@ class Wanted:
 
     sets: Sequence[str] = ("mediamill", "sony-like")
     price_sets: Sequence[str] = QUICK
-    width: str = DEFAULT_WIDTH
+    width: str = FIGURE_WIDTH
     seeds: int = 3
     lab_rounds: int = 2000
     backend: str = "local"
@@ -172,13 +172,23 @@ def _prices(row: Mapping[str, Sequence[float]]) -> dict[str, float]:
     return {who: sum(values) / len(values) / base for who, values in row.items() if who != "OBR"}
 
 
-def overall(prices: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """The geometric mean over the data sets."""
-    whos = next(iter(prices.values()))
+def overall(
+    prices: Mapping[str, Mapping[str, float]], weight: Mapping[str, float] | None = None
+) -> dict[str, float]:
+    """The geometric mean over the data sets, of equal weight or of these weights."""
+    weights = {name: 1.0 if weight is None else weight[name] for name in prices}
+    total = sum(weights.values())
     return {
-        who: math.exp(sum(math.log(row[who]) for row in prices.values()) / len(prices))
-        for who in whos
+        who: math.exp(
+            sum(weights[name] * math.log(row[who]) for name, row in prices.items()) / total
+        )
+        for who in next(iter(prices.values()))
     }
+
+
+def by_rounds(found: Found) -> dict[str, float]:
+    """The geometric mean in which every round of every set counts once."""
+    return overall(found.prices, {name: found.data[name]["rows"] for name in found.prices})
 
 
 def _described(name: str) -> dict[str, Any]:
@@ -382,14 +392,18 @@ def _price_table(found: Found) -> Table:
         (name, f"{found.losses[name]['OBR'][0]:.4f}", *(f"{row[who]:.3f}" for who in whos))
         for name, row in found.prices.items()
     ]
-    total = overall(found.prices)
-    rows.append(("geometric mean", "", *(f"{total[who]:.3f}" for who in whos)))
-    ours = {who: value for who, value in total.items() if who != "Greedy"}
+    for name, total in (
+        ("geometric mean, sets alike", overall(found.prices)),
+        ("geometric mean, rounds alike", by_rounds(found)),
+    ):
+        rows.append((name, "", *(f"{total[who]:.3f}" for who in whos)))
+    ours = {who: value for who, value in by_rounds(found).items() if who != "Greedy"}
     best = min(ours, key=ours.__getitem__)
     return Table(
         ("data", "OBR's loss", *whos),
         rows,
-        f"Loss ÷ OBR's loss, mean of {found.wanted.seeds} seeds. Least on average: {best}.",
+        f"Loss ÷ OBR's loss, mean of {found.wanted.seeds} seeds. Where every round counts once, "
+        f"{best} is best.",
     )
 
 
@@ -475,6 +489,6 @@ def _json(found: Found) -> dict[str, Any]:
         }
         for name, panels in found.panels.items()
     }
-    text["price overall"] = overall(found.prices)
+    text["price overall"] = {"sets": overall(found.prices), "rounds": by_rounds(found)}
     text["machine"], text["command"] = machine(), found.wanted.command
     return text

@@ -65,7 +65,7 @@ class Setting:
     learner: str = "SlateUCB"
     loss: str = "square"
     model: str = "full"
-    width: str = "scaled:1"
+    width: str = "scaled:0.25"
     cost: str = "decreasing"
     a: float = 0.5
     slots: int | None = None

@@ -106,7 +106,7 @@ class SlateUCB(SecondOrder):
         n_features: int,
         labels: int | Sequence[Label],
         *,
-        width: Width = Scaled(1.0),
+        width: Width = Scaled(0.25),
         **options: Unpack[Options],
     ) -> None:
         if isinstance(width, type) or not callable(width):

@@ -28,11 +28,13 @@ class Width(Protocol):
 class Scaled:
     """ε = alpha·sqrt(x·A⁻¹x): the width to use in practice; 0 never explores.
 
+    0.25 was best over nine data sets, each round counting once (README, "What to choose").
+
     >>> Scaled(0.5)(np.array([1.0, 0.04]), t=1, d=2, K=2, loss=Surrogate(g=lambda m: 1 - m, R=1))
     array([0.5, 0.1])
     """
 
-    alpha: float = 1.0
+    alpha: float = 0.25
 
     def __post_init__(self) -> None:
         if not (is_number(self.alpha) and 0 <= self.alpha < math.inf):
