@@ -214,46 +214,59 @@ def half(r, d):
     return min(r - r % ROWS + ROWS, d)
 
 
-@njit(**{**FAST, "fastmath": {"contract"}})  # not reassociated: A stays symmetric to the bit
+EXACT = {**FAST, "fastmath": {"contract"}}  # not reassociated: A stays symmetric to the bit
+
+
+@njit(**EXACT)
 def apply(first, end, d, block, A, hot, sharp, lost, newest, older, U):
     """Close the window for the dense rows among first..end: A⁻¹ -= Σ v vᵀ, of hot ones whole.
 
     Rows with a sharp[j] >= 0 have what rounding takes kept in lost[sharp[j]], and given back.
     """
-    pick, total = np.empty(4, np.int64), np.empty(d * d, A.dtype)
+    pick, total = np.empty(B, np.int64), np.empty(d, A.dtype)
     for j in range(first, end):
-        e = newest[j]
-        if e < 0 or block[j] < 0:
+        if newest[j] < 0 or block[j] < 0:
             continue
-        own = A[block[j]]
-        into = own
-        if sharp[j] >= 0:
-            total[:] = 0.0
-            into = total
-        while e >= 0:
-            k = 0
-            while e >= 0 and k < 4:
-                pick[k] = e
-                e = older[e]
-                k += 1
-            v0, v1, v2, v3 = U[pick[0]], U[pick[1 % k]], U[pick[2 % k]], U[pick[3 % k]]
-            zero = v0[0] * 0  # in place of vectors that are not there
-            for r in range(d):
-                a0 = v0[r]
-                a1 = v1[r] if k > 1 else zero
-                a2 = v2[r] if k > 2 else zero
-                a3 = v3[r] if k > 3 else zero
-                o = r * d
-                for c in range(d if hot[j] >= 0 else half(r, d)):
-                    into[o + c] -= (a0 * v0[c] + a1 * v1[c]) + (a2 * v2[c] + a3 * v3[c])
-        if sharp[j] >= 0:
-            rest = lost[sharp[j]]
-            for r in range(d):
-                for c in range(r * d, r * d + (d if hot[j] >= 0 else half(r, d))):
-                    wanted = rest[c] + total[c]
-                    new = own[c] + wanted
-                    rest[c] = wanted - (new - own[c])
-                    own[c] = new
+        e, n = newest[j], 0
+        while e >= 0:  # a label is shown once a round: B at most
+            pick[n] = e
+            e = older[e]
+            n += 1
+        whole = hot[j] >= 0
+        if sharp[j] < 0:
+            own = A[block[j]]
+            for k in range(0, n, 4):
+                v0, v1 = U[pick[k]], U[pick[min(k + 1, n - 1)]]
+                v2, v3 = U[pick[min(k + 2, n - 1)]], U[pick[min(k + 3, n - 1)]]
+                zero = v0[0] * 0  # in place of vectors that are not there
+                for r in range(d):
+                    a0 = v0[r]
+                    a1 = v1[r] if k + 1 < n else zero
+                    a2 = v2[r] if k + 2 < n else zero
+                    a3 = v3[r] if k + 3 < n else zero
+                    o = r * d
+                    for c in range(d if whole else half(r, d)):
+                        own[o + c] -= (a0 * v0[c] + a1 * v1[c]) + (a2 * v2[c] + a3 * v3[c])
+        else:
+            for r in range(d):  # row by row: what is added up stays in cache
+                o, reach = r * d, d if whole else half(r, d)
+                into = total[:reach]
+                into[:] = 0.0
+                for k in range(n):
+                    v = U[pick[k]]
+                    for c in range(reach):
+                        into[c] -= v[r] * v[c]
+                give_back(A[block[j], o : o + reach], lost[sharp[j], o : o + reach], into)
+
+
+@njit(**EXACT)
+def give_back(row, rest, more):
+    """row += more, by Kahan: what rounding took before is added, what it takes now is kept."""
+    for c in range(len(row)):
+        wanted = rest[c] + more[c]
+        new = row[c] + wanted
+        rest[c] = wanted - (new - row[c])
+        row[c] = new
 
 
 @njit(**FAST)
