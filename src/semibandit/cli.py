@@ -62,7 +62,7 @@ def reproduce(
         str, typer.Option(help="SlateUCB's width in the figures: scaled:ALPHA, known:U, unknown.")
     ] = reproducing.FIGURE_WIDTH,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds for widths, prices and the lab.")] = 3,
-    lab_rounds: Annotated[int, typer.Option(min=20, help="Rounds of the regret lab.")] = 2000,
+    lab_rounds: Annotated[int, typer.Option(min=20, help="Rounds of the regret lab.")] = 1000,
     out: Annotated[
         Path, typer.Option(help="Folder for the report; a stopped run goes on there.")
     ] = Path("semibandit-report"),

@@ -24,7 +24,8 @@ figure { margin: 1rem 0; overflow-x: auto; } figure svg { width: 100%; min-width
   font-size: 0.92rem; } caption { caption-side: bottom; text-align: left; font-size: 0.9rem;
   padding-top: 0.3rem; } th, td { padding: 0.25rem 0.7rem; border-bottom: 1px solid var(--line);
   text-align: right; vertical-align: top; } th:first-child, td:first-child, td.text, th.text {
-  text-align: left; } .yes { color: var(--good); } .no { color: var(--bad); }
+  text-align: left; } td.text { min-width: 6rem; }
+  .yes { color: var(--good); } .no { color: var(--bad); }
 code, pre { font: 0.88rem/1.4 ui-monospace, monospace; } pre { overflow-x: auto; padding: 0.6rem;
   border: 1px solid var(--line); } nav a { margin-right: 1rem; }
 a { color: inherit; } details { margin: 0.6rem 0; }

@@ -40,7 +40,7 @@ class Wanted:
     price_sets: Sequence[str] = QUICK
     width: str = FIGURE_WIDTH
     seeds: int = 3
-    lab_rounds: int = 2000
+    lab_rounds: int = 1000
     backend: str = "local"
     address: str | None = None
     jobs: int | None = None
