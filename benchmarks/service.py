@@ -82,7 +82,7 @@ def load(port: int, *loads: dict[str, Any]) -> list[dict[str, Any]]:
 
 def learner(folder: str) -> tuple[str, np.ndarray]:
     """A learner of which every label has its dense matrix; and contexts to come."""
-    work = workloads.topical("M", LEARNED + 2000, 120, 101, 0.043)
+    work = workloads.standing_in("M", "mediamill-like")
     bandit, random = sb.SlateUCB(120, 101, width=sb.Scaled(0.5)), np.random.default_rng(0)
     for x, y in zip(work.X[:LEARNED], work.Y[:LEARNED], strict=True):
         shown = random.permutation(101)[:SLOTS]
