@@ -108,10 +108,12 @@ def test_words_are_escaped():
         (["--out", "/dev/null/x"], "Not a directory"),
     ],
 )
-def test_mistakes_are_said_before_the_work(arguments, message):
+def test_mistakes_are_said_before_the_work(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, ["reproduce", *arguments])
     assert result.exit_code == 2
     assert message in result.output
+    assert not list(tmp_path.iterdir())
 
 
 def test_without_a_network_a_stand_in_takes_mediamills_place(monkeypatch, tmp_path):

@@ -17,7 +17,7 @@ from typing import Any
 from semibandit._atomic import replacing
 from semibandit.data.catalogue import SOURCE
 from semibandit.data.fetch import cached, get
-from semibandit.experiments import lab, paper
+from semibandit.experiments import cluster, lab, paper
 from semibandit.experiments.report import Report, Table
 from semibandit.experiments.sets import STAND_INS, dataset
 from semibandit.experiments.setting import read_width, run
@@ -82,6 +82,7 @@ def check(wanted: Wanted) -> None:
                 choices = ", ".join([*known, *STAND_INS])
                 raise ValueError(f"{option} has {name!r}: not a file, nor one of {choices}")
     read_width(wanted.width)
+    cluster.check(wanted.backend, wanted.address, wanted.jobs)
 
 
 def experiments(wanted: Wanted, folder: Path, say: Say) -> Found:
