@@ -1,4 +1,4 @@
-"""What all commands share: a mistake is one line on stderr and exit code 2."""
+"""What all commands share: a mistake is one line on stderr and exit code 2; `--labels`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from contextlib import contextmanager
 import typer
 from rich.console import Console
 
-__all__ = ["said"]
+__all__ = ["label_columns", "said"]
+
+
+def label_columns(given: list[str] | None) -> list[str] | int | None:
+    """What `--labels` says: names and patterns, or how many of the last columns."""
+    if not given:
+        return None
+    return int(given[0]) if len(given) == 1 and given[0].lstrip("-").isdigit() else given
 
 
 @contextmanager

@@ -54,15 +54,19 @@ def reproduce(
     sets: Annotated[
         str,
         typer.Option(help="Figures for these sets: mediamill, sony-like, delicious, by commas."),
-    ] = "mediamill,sony-like",
+    ] = ",".join(reproducing.Wanted.sets),
     prices: Annotated[
         str, typer.Option(help="The price of partial feedback on these sets, or `all`.")
-    ] = ",".join(reproducing.QUICK),
+    ] = ",".join(reproducing.Wanted.price_sets),
     width: Annotated[
         str, typer.Option(help="SlateUCB's width in the figures: scaled:ALPHA, known:U, unknown.")
-    ] = reproducing.FIGURE_WIDTH,
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds for widths, prices and the lab.")] = 3,
-    lab_rounds: Annotated[int, typer.Option(min=20, help="Rounds of the regret lab.")] = 1000,
+    ] = reproducing.Wanted.width,
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds for widths, prices and the lab.")] = (
+        reproducing.Wanted.seeds
+    ),
+    lab_rounds: Annotated[int, typer.Option(min=20, help="Rounds of the regret lab.")] = (
+        reproducing.Wanted.lab_rounds
+    ),
     out: Annotated[
         Path, typer.Option(help="Folder for the report; a stopped run goes on there.")
     ] = Path("semibandit-report"),

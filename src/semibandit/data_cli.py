@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from semibandit._said import said
+from semibandit._said import label_columns, said
 from semibandit.data import catalogue, fetch
 from semibandit.data.catalogue import Known
 from semibandit.data.dataset import Dataset
@@ -121,7 +121,7 @@ def info(
             dataset = read_dataset(
                 what,
                 name=name,
-                labels=_labels(labels),
+                labels=label_columns(labels),
                 split=int(split) if split is not None and split.isdigit() else split,
                 test=test,
                 watch=watch,
@@ -134,12 +134,6 @@ def _known(what: str) -> Known | None:
     if Path(what).exists():
         return None
     return next((known for known in catalogue.SOURCE.sets if known.name == what.lower()), None)
-
-
-def _labels(given: list[str] | None) -> list[str] | int | None:
-    if not given:
-        return None
-    return int(given[0]) if len(given) == 1 and given[0].lstrip("-").isdigit() else given
 
 
 def _published(known: Known) -> list[tuple[str, str]]:

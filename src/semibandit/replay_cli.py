@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from semibandit._atomic import replacing
-from semibandit._said import said
+from semibandit._said import label_columns, said
 from semibandit.data.dataset import Dataset
 from semibandit.data.npz import write_npz
 from semibandit.data.read import read_dataset
@@ -74,7 +74,7 @@ def replay(
     ] = None,
     loss: Loss = "square",
     model: Model = "full",
-    width: Width = "scaled:0.25",
+    width: Width = Setting.width,
     cost: CostName = "decreasing",
     a: Weight = 0.5,
     slots: Slots = None,
@@ -243,12 +243,8 @@ def _replay_log(context: typer.Context, log: str) -> None:
 def _read(data: str, labels: list[str] | None) -> Dataset:
     if data in STAND_INS:
         return stand_in(data)
-    chosen = None
-    if labels:
-        one = len(labels) == 1 and labels[0].lstrip("-").isdigit()
-        chosen = int(labels[0]) if one else labels
     with transfer() as watch:
-        return read_dataset(data, labels=chosen, watch=watch)
+        return read_dataset(data, labels=label_columns(labels), watch=watch)
 
 
 def _different(own: Setting, text: str) -> Setting:

@@ -9,6 +9,7 @@ import numpy as np
 
 from semibandit.experiments.play import play
 from semibandit.experiments.setting import Setting
+from semibandit.experiments.trace import marks_of
 from semibandit.policies.slate_ucb import SlateUCB
 from semibandit.theory import bounds
 from semibandit.theory.surrogate import Square
@@ -74,7 +75,7 @@ def play_run(given: Mapping[str, Any]) -> dict[str, Any]:
         coverage=isinstance(learner, SlateUCB),
         progress=False,
     )
-    marks = np.unique(np.geomspace(1, T, MARKS).round().astype(int))
+    marks = marks_of(T, MARKS)
     regret = result.regret[marks - 1]
     found = {
         "marks": marks.tolist(),

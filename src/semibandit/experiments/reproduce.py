@@ -112,7 +112,7 @@ def experiments(wanted: Wanted, folder: Path, say: Say) -> Found:
         done = _all(seen, run, wanted, folder, "the price of partial feedback", say)
         for (name, who, _), result in done.items():
             found.losses.setdefault(name, {}).setdefault(who, []).append(result["ac"])
-            found.data.setdefault(name, _described(name))
+        found.data |= {name: _described(name) for name in found.losses if name not in found.data}
         found.prices = {name: _prices(row) for name, row in found.losses.items()}
     with _timed(found, "regret lab"):
         games = lab.lab_runs(wanted.lab_rounds, wanted.seeds)

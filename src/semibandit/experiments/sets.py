@@ -7,11 +7,10 @@ from functools import lru_cache
 import numpy as np
 
 from semibandit.data.dataset import Dataset
-from semibandit.data.fetch import cached
 from semibandit.data.read import read_dataset
 from semibandit.worlds.synthetic import Synthetic
 
-__all__ = ["STAND_INS", "dataset", "have", "stand_in"]
+__all__ = ["STAND_INS", "dataset", "stand_in"]
 
 STAND_INS = {  # rows, features, labels, density
     "sony-like": (16_452, 98, 632, 0.02),  # the shape of Sony CSL Paris, which is proprietary
@@ -23,11 +22,6 @@ STAND_INS = {  # rows, features, labels, density
 def dataset(name: str) -> Dataset:
     """The data set; stand-ins are made, others read (and fetched, if known and missing)."""
     return stand_in(name) if name in STAND_INS else read_dataset(name)
-
-
-def have(name: str) -> bool:
-    """Whether a known set is on this machine, or needs no fetching."""
-    return name in STAND_INS or cached(name) is not None
 
 
 def stand_in(name: str, seed: int = 0) -> Dataset:

@@ -15,13 +15,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-import numpy as np
-
 from semibandit.data.dataset import Dataset
 from semibandit.experiments.progress import Show
 from semibandit.experiments.replay import replay
 from semibandit.experiments.sets import dataset
-from semibandit.experiments.trace import Trace
+from semibandit.experiments.trace import Trace, marks_of
 from semibandit.models.diagonal import Diagonal
 from semibandit.models.dual import Dual
 from semibandit.models.full import Full
@@ -65,7 +63,7 @@ class Setting:
     learner: str = "SlateUCB"
     loss: str = "square"
     model: str = "full"
-    width: str = "scaled:0.25"
+    width: str = f"scaled:{Scaled.alpha:g}"
     cost: str = "decreasing"
     a: float = 0.5
     slots: int | None = None
@@ -135,7 +133,7 @@ def replayed(
 def result_of(trace: Trace, setting: Setting) -> dict[str, Any]:
     """The numbers of a replay that reports are made of."""
     T = len(trace)
-    marks = np.unique(np.geomspace(1, T, MARKS).round().astype(int)) if T else np.empty(0, int)
+    marks = marks_of(T, MARKS)
     S = trace.n_labels if setting.slots is None else min(setting.slots, trace.n_labels)
     found: dict[str, Any] = {kind: float(trace.losses(kind).mean()) for kind in KINDS}
     return found | {

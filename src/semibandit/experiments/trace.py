@@ -10,7 +10,7 @@ from semibandit._arrays import Array, Bools, Floats, Ints
 from semibandit.theory.cost import Costs
 from semibandit.theory.losses import KINDS, Kind
 
-__all__ = ["Recorder", "Trace"]
+__all__ = ["Recorder", "Trace", "marks_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +73,13 @@ class Trace:
     def recall(self) -> float:
         """The share of relevant labels that were shown."""
         return float(self.hit.sum()) / max(int(self.relevant.sum()), 1)
+
+
+def marks_of(T: int, most: int) -> Ints:
+    """Up to `most` of the rounds 1..T, evenly on a logarithmic axis: the points of a curve."""
+    if not T:
+        return np.empty(0, dtype=np.intp)
+    return np.unique(np.geomspace(1, T, most).round().astype(np.intp))
 
 
 class Recorder:

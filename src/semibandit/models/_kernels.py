@@ -27,7 +27,7 @@ def padded(d):
 def chunked(X):
     """The contexts X (B×d) as `_tile` wants them."""
     d = X.shape[1]
-    C, D = 2 * VECTOR // X.itemsize, (d + ROWS - 1) // ROWS * ROWS
+    C, D = 2 * VECTOR // X.itemsize, padded(d)
     XT = np.zeros((B // C, D, C), X.dtype)
     XT[:, :d] = X.reshape(B // C, C, d).transpose(0, 2, 1)
     return XT.ravel()

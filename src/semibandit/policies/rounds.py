@@ -125,6 +125,21 @@ class _Base:
             return np.array([math.sqrt(width.U**2 + grown + doubt) for grown, doubt in terms])
         return np.array([math.sqrt(2.0 * grown + doubt) for grown, doubt in terms])
 
+    def asked(self, block: Block) -> tuple[Any, ...]:
+        """What the loops take of the rule and of the rounds."""
+        return (
+            self.rule,
+            self.learner.loss.c_L2,
+            block.slots,
+            block.mask,
+            block.ptr,
+            block.indices,
+        )
+
+    def told(self, done: Outcome) -> tuple[Any, ...]:
+        """How the loops order equals, and where they write what was shown."""
+        return self.learner._tie, done.slates, done.hits, done.sizes
+
     def played(self, rounds: int) -> None:
         self.learner._t += rounds
         self.learner._changes += 1
@@ -202,29 +217,18 @@ class DiagonalEngine(_Base):
         from semibandit.policies._kernels import diagonal_rounds
 
         done, learner = Outcome.of(len(block), self.most), self.learner
-        x_ptr, x_index, x_value = _entries(block.X)
         with learner._lock.writing():
             s: Any = learner._state
             diagonal_rounds(
                 len(block),
                 self.spread(len(block)),
-                self.rule,
-                learner.loss.c_L2,
-                block.slots,
-                block.mask,
-                block.ptr,
-                block.indices,
-                x_ptr,
-                x_index,
-                x_value,
+                *self.asked(block),
+                *_entries(block.X),
                 self.rows,
                 s.w,
                 s.A,
                 s.A_inv,
-                learner._tie,
-                done.slates,
-                done.hits,
-                done.sizes,
+                *self.told(done),
             )
             self.played(len(block))
         return done
@@ -241,20 +245,12 @@ class SharedEngine(_Base):
             s: Any = learner._state
             shared_rounds(
                 len(block),
-                self.rule,
-                learner.loss.c_L2,
-                block.slots,
-                block.mask,
-                block.ptr,
-                block.indices,
+                *self.asked(block),
                 block.X,
                 self.rows,
                 s.w,
                 s.A_inv,
-                learner._tie,
-                done.slates,
-                done.hits,
-                done.sizes,
+                *self.told(done),
             )
             self.played(len(block))
         return done

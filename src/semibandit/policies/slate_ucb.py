@@ -106,7 +106,7 @@ class SlateUCB(SecondOrder):
         n_features: int,
         labels: int | Sequence[Label],
         *,
-        width: Width = Scaled(0.25),
+        width: Width = Scaled(),
         **options: Unpack[Options],
     ) -> None:
         if isinstance(width, type) or not callable(width):

@@ -24,7 +24,7 @@ MODELS: dict[str, Model] = {"full": Full(), "diagonal": Diagonal()}
 DEFAULTS: dict[str, Any] = {
     "learner": "SlateUCB",
     "model": "full",
-    "alpha": 0.25,
+    "alpha": Scaled.alpha,
     "a": 0.5,
     "bias": True,
     "seed": 0,
