@@ -223,7 +223,7 @@ def test_learners_without_an_engine_are_played_plainly(monkeypatch):
     assert not engine_ran(sb.SlateUCB(4, 3, cost=stairs), most=5000)
     X, Y, slots = data(100, 4, 3)
     fast = sb.replay(sb.SlateUCB(4, 3), X, Y, slots)
-    monkeypatch.setattr(rounds, "_has_numba", lambda: False)
+    monkeypatch.setattr(rounds, "has_numba", lambda: False)
     assert not engine_ran(sb.SlateUCB(4, 3))
     np.testing.assert_array_equal(sb.replay(sb.SlateUCB(4, 3), X, Y, slots).slates, fast.slates)
 

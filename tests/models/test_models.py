@@ -1,5 +1,9 @@
 """Laws that every model keeps, whatever it stores."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -58,10 +62,40 @@ def test_many_looks_at_once_are_single_looks(model, rounds):
     state, random = busy(model, rounds=rounds)
     xs = list(unit(random, 7))
     tolerance = 1e-5 if model == sb.Full("float32") else 1e-13
-    for many, one in zip(state.look_many(xs), map(state.look, xs), strict=True):
-        np.testing.assert_array_equal(many.x, one.x)
-        np.testing.assert_allclose(many.margin, one.margin, atol=tolerance)
-        np.testing.assert_allclose(many.norm2, one.norm2, atol=tolerance)
+    margin, norm2 = state.look_many(xs)
+    for b, one in enumerate(map(state.look, xs)):
+        np.testing.assert_allclose(margin[b], one.margin, atol=tolerance)
+        np.testing.assert_allclose(norm2[b], one.norm2, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("d", [5, 6, 34])
+@pytest.mark.parametrize("n", [1, 4, 5, 8, 9, 16, 40])
+def test_looks_through_a_window_are_looks(monkeypatch, dtype, d, n):
+    monkeypatch.setattr("semibandit.models.full.WORTH", 0)
+    random, state = np.random.default_rng(d), sb.Full(dtype).start(9, d)
+    for i in range(d):
+        shown = np.flatnonzero(i < d * np.arange(9) // 10)  # untouched, cold and dense labels
+        x = random.standard_normal(d) / d**0.5
+        state.step(state.look(x), NONE, np.empty(0), shown, random.standard_normal(len(shown)))
+    assert 0 < state.m < state.n
+    xs = list(random.standard_normal((n, d)) / d**0.5)
+    margin, norm2 = state.look_many(xs)
+    tolerance = 1e-5 if dtype == "float32" else 1e-13
+    for b, one in enumerate(map(state.look, xs)):
+        np.testing.assert_allclose(margin[b], one.margin, atol=tolerance)
+        np.testing.assert_allclose(norm2[b], one.norm2, atol=tolerance)
+
+
+@pytest.mark.parametrize("model", [*MODELS, pytest.param(sb.Full("float32"), id="float32")])
+@pytest.mark.parametrize("rounds", [0, 2, 30])
+def test_margins_are_those_of_a_look_to_the_bit(model, rounds):
+    state, random = busy(model, rounds=rounds)
+    x = unit(random)
+    look, margins = state.look(x), state.margins(x)
+    np.testing.assert_array_equal(margins.x, look.x)
+    np.testing.assert_array_equal(margins.margin, look.margin)
+    assert not len(margins.norm2)
 
 
 @pytest.mark.parametrize("model", [m for m in MODELS if m.id != "diagonal"])
@@ -214,3 +248,12 @@ def test_a_million_updates_on_even_contexts_keep_the_inverse():
         sb.replay(bandit, X, Y, keep_slates=False)
     assert bandit.t == MILLION + 1
     check_inverse(A, bandit._state.inverse(0))
+
+
+def test_numba_need_not_be_able_to_keep_what_it_compiles():
+    nowhere = {**os.environ, "NUMBA_CACHE_LOCATOR_CLASSES": "IPythonCacheLocator"}
+    code = "from semibandit.models import _kernels; print(_kernels.FAST['cache'])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=nowhere, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"

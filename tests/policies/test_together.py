@@ -6,37 +6,45 @@ from learners import D
 
 import semibandit as sb
 from semibandit.policies.learner import Request
-from semibandit.policies.together import pick_together
+from semibandit.policies.together import choose_together, judge_together
 from semibandit.theory.cost import Costs
 from semibandit.theory.slate import GRID, cut, order
 
-COSTS = [sb.decreasing, sb.constant, lambda i, s: 1.0 / i, [[1.0], [0.9, 0.2], [0.9, 0.3, 0.1]]]
+
+@pytest.fixture(autouse=True)
+def always(monkeypatch):
+    """Ask numba for groups of any size."""
+    monkeypatch.setattr("semibandit.policies.learner.MANY", 0)
+    monkeypatch.setattr("semibandit.policies.slate_ucb.MANY", 0)
 
 
-@pytest.mark.parametrize("cost", COSTS)
+@pytest.mark.parametrize("cost", [sb.decreasing, sb.constant])
 @pytest.mark.parametrize("a", [0.0, 0.3, 0.5, 1.0])
 def test_it_is_order_and_cut_row_by_row(cost, a):
     random, costs = np.random.default_rng(3), Costs(cost)
     prob = random.choice([0.0, 0.2, 0.5, 0.500000000001, 0.9, 1.0], (40, 9))  # many ties
     tie = random.permutation(9) / 9
     slots = [*([None, 0, 1, 2, 3, 4, 9, 20] * 5)]
-    found = pick_together(prob, prob, tie, slots, a, costs)
-    for row, s, best in zip(prob, slots, found, strict=True):
+    found, sizes = choose_together(prob, prob, tie, slots, a, costs)
+    for row, s, best, size in zip(prob, slots, found, sizes, strict=True):
         one = order(np.rint(row * GRID), tie, s)
-        assert best.tolist() == one[: cut(row[one], a, costs)].tolist()
+        assert best[:size].tolist() == one[: cut(row[one], a, costs)].tolist()
 
 
 @pytest.mark.parametrize("width", [sb.Scaled(0.7), sb.KnownNorm(1.0), sb.UnknownNorm()])
 @pytest.mark.parametrize("loss", [sb.Square(), sb.Logistic(2.0)])
-def test_a_group_is_decided_as_its_members(width, loss):
+@pytest.mark.parametrize("retired", [False, True])
+def test_a_group_is_decided_as_its_members(width, loss, retired):
     learner = sb.SlateUCB(D, 12, width=width, loss=loss)
     random = np.random.default_rng(1)
     for _ in range(60):
         slate = learner.rank(random.standard_normal(D), 3)
         learner.learn(slate, [label for label in slate.labels if random.random() < 0.3])
+    if retired:
+        learner.retire_labels([3, 7])
     X = random.standard_normal((20, D))
     asked = [
-        Request(learner._read(x), i % 5 or None, None, [i % 12] if i % 7 == 0 else None, 0)
+        Request(learner._read(x), i % 5 or None, None, [2] if i % 7 == 0 else None, 0)
         for i, x in enumerate(X)
     ]
     for one, slate in zip(asked, learner._rank_all(asked), strict=True):
@@ -44,3 +52,17 @@ def test_a_group_is_decided_as_its_members(width, loss):
         assert slate.labels == alone.labels
         for key in ("margin", "width", "estimate", "prob"):
             np.testing.assert_allclose(getattr(slate, key), getattr(alone, key), atol=1e-12)
+
+
+def test_large_groups_are_decided_in_parts(monkeypatch):
+    random = np.random.default_rng(4)
+    score, prob = random.random((30, 9)), random.random((30, 9))
+    tie, slots = random.random(9), [*range(10)] * 3
+    rest = (tie, slots, 0.3, Costs(sb.constant))
+    best, sizes = choose_together(score, prob, *rest)
+    parts = judge_together(0.4, sb.Square(), score, prob)
+    monkeypatch.setattr("semibandit.policies.together.PART", 20)
+    for whole, some in zip((best, sizes), choose_together(score, prob, *rest), strict=True):
+        np.testing.assert_array_equal(whole, some)
+    for whole, some in zip(parts, judge_together(0.4, sb.Square(), score, prob), strict=True):
+        np.testing.assert_array_equal(whole, some)

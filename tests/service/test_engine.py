@@ -96,6 +96,23 @@ def test_the_same_id_gives_the_same_decision(engine):
         assert status(lambda other=other: rank(engine, id="visit", **other)) == 409
 
 
+def test_an_id_that_left_memory_long_ago_gives_its_decision(where):
+    with running(where) as engine:
+        first = rank(engine, id="old")
+        give(engine, rank(engine, id="told").id, [])
+        engine._recent.forget()
+        with engine._news:  # in one group with others
+            futures = [Future() for _ in range(4)]
+            for future, id in zip(futures, ("new", "old", None, "told"), strict=True):
+                engine.put([engine.rank_job([1.0, 2.0, 3.0, 4.0], 2, None, None, id, future)])
+        found = [future.result() for future in futures]
+        assert (found[1].at, found[1].labels, found[1].prob) == (first.at, first.labels, first.prob)
+        assert status(lambda: rank(engine, id="old", slots=1)) == 409
+        assert status(lambda: give(engine, "told", found[3].labels[:1])) == 409
+        assert count(engine, "decision") == 4
+        assert engine.healthy
+
+
 def test_many_at_once_with_one_id_get_one_decision(engine):
     with ThreadPoolExecutor(16) as pool:
         found = list(pool.map(lambda i: rank(engine, id=f"id{i % 3}"), range(60)))
@@ -254,6 +271,26 @@ def test_no_answer_in_time_counts_as_nothing_clicked(where):
         assert engine.learner.t == 4
 
 
+def test_learning_gives_way_to_those_who_wait(engine, monkeypatch):
+    slept = []
+    monkeypatch.setattr("semibandit.service.learning.sleep", slept.append)
+    busy = engine.learning._busy
+    found = [rank(engine) for _ in range(2)]
+    give(engine, found[0].id, [])
+    learned(engine, 1)
+    assert slept == []
+    waiting = Future()
+    with engine._news:  # nobody takes anything
+        assert not busy()
+        engine.put([engine.rank_job([1.0, 0, 0, 0], 2, None, None, None, waiting)])
+        assert busy()
+    waiting.result()
+    engine.learning._busy = lambda: True
+    give(engine, found[1].id, [])
+    until(lambda: slept)
+    assert 0 < slept[0] < 1
+
+
 def test_a_snapshot_can_be_asked_for(engine):
     for _ in range(3):
         give(engine, rank(engine).id, [])
@@ -272,24 +309,12 @@ class Moody:
     def __getattr__(self, name):
         return getattr(self._database, name)
 
-    def transaction(self):
-        return _MoodyTransaction(self)
-
-
-class _MoodyTransaction:
-    def __init__(self, moody):
-        self._moody, self._inner = moody, moody._database.transaction()
-
-    def __enter__(self):
-        if self._moody.fails == "before":
+    def write(self, sql, values):
+        if self.fails == "before":
             raise StoreError("gone")
-        return self._inner.__enter__()
-
-    def __exit__(self, *why):
-        done = self._inner.__exit__(*why)
-        if self._moody.fails == "after":
+        self._database.write(sql, values)
+        if self.fails == "after":
             raise StoreError("gone after the commit, and nobody knows")
-        return done
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

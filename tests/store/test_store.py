@@ -8,7 +8,7 @@ import pytest
 
 import semibandit as sb
 from semibandit.store.event import Decision, Feedback, LabelChange, pack, unpack
-from semibandit.store.store import Store, StoreError, snapshot_bytes
+from semibandit.store.store import KnownId, Store, StoreError, snapshot_bytes
 
 
 def decision(id, at=1.0, **more):
@@ -72,7 +72,7 @@ def test_pages_are_not_seen(where, monkeypatch):
 def test_a_group_is_written_whole_or_not_at_all(where):
     store = Store.create(where, sb.SlateUCB(4, 2))
     store.append([decision("one")])
-    with pytest.raises(StoreError):
+    with pytest.raises(KnownId):
         store.append([decision("new"), decision("one")])
     assert store.last == 1
     assert [e.id for _, e in store.events()] == ["one"]

@@ -13,9 +13,25 @@ from numba import njit
 
 from semibandit.models._tile import ROWS, VECTOR, B, chunk, dots, forms, products, together
 
-__all__ = ["B", "apply", "chunked", "event", "link", "look_rows", "mirror"]
+__all__ = ["B", "apply", "chunked", "event", "link", "look_rows", "mirror", "prepare", "see"]
 
-FAST = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract", "reassoc"}}
+
+def keeps():
+    """Whether numba can keep what it compiles; not where there is no folder it may write to."""
+    try:
+        njit(cache=True)(keeps)
+    except RuntimeError:
+        return False
+    return True
+
+
+FEW = 4  # contexts up to which `see` takes them one by one
+FAST = {
+    "cache": keeps(),
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"contract", "reassoc"},
+}
 
 
 @njit(**FAST)
@@ -24,13 +40,29 @@ def padded(d):
     return (d + ROWS - 1) // ROWS * ROWS
 
 
+@njit(**FAST)
+def fill(X, C, XT):
+    """The contexts X as `_tile` wants them, in XT (flat), which is zero: in chunks of C."""
+    n, d = X.shape
+    D = padded(d)
+    for b in range(n):
+        first = b // C * C * D + b % C
+        for c in range(d):
+            XT[first + c * C] = X[b, c]
+
+
+@njit(**FAST)
+def room(n, C, d):
+    """How long that XT is: n rounded up to whole chunks."""
+    return (n + C - 1) // C * C * padded(d)
+
+
 def chunked(X):
-    """The contexts X (B×d) as `_tile` wants them."""
-    d = X.shape[1]
-    C, D = 2 * VECTOR // X.itemsize, padded(d)
-    XT = np.zeros((B // C, D, C), X.dtype)
-    XT[:, :d] = X.reshape(B // C, C, d).transpose(0, 2, 1)
-    return XT.ravel()
+    """A window's contexts X (B×d) as `_tile` wants them."""
+    C = 2 * VECTOR // X.itemsize
+    XT = np.zeros(room(B, C, X.shape[1]), X.dtype)
+    fill(X, C, XT)
+    return XT
 
 
 @njit(**FAST)
@@ -52,8 +84,9 @@ def offsets_of(first, end, d, into):
 def quadratic(A, d, XT, twice, offsets, out):
     """out[b] = x_b·A x_b for a symmetric A (flat), from its lower half."""
     C, D = chunk(XT), padded(d)
+    contexts = XT.size // D
     out[:] = 0.0
-    for q in range(0, B, C):
+    for q in range(0, contexts, C):
         for r in range(0, d, ROWS):
             offsets_of(r, d, d, offsets)
             own = min(ROWS, d - r)
@@ -64,23 +97,25 @@ def quadratic(A, d, XT, twice, offsets, out):
 def product(A, d, XT, offsets, acc, P, out):
     """P[b] = A x_b and out[b] = x_b·A x_b, for a label that will need its A x_b."""
     C, D = chunk(XT), padded(d)
+    contexts, features = XT.size // D, XT.reshape(XT.size)
     out[:] = 0.0
     for r in range(0, d, ROWS):
         offsets_of(r, d, d, offsets)
-        for q in range(0, B, C):
+        for q in range(0, contexts, C):
             products(A, offsets, d, XT, q * D, acc)
             for k in range(min(ROWS, d - r)):
                 o = q * D + (r + k) * C
                 for b in range(C):
                     y = acc[k * C + b]
                     P[q + b, r + k] = y
-                    out[q + b] += XT[o + b] * y
+                    out[q + b] += features[o + b] * y
 
 
 @njit(**FAST)
 def cold_norms(first, end, d, XT, last, block, flat, before, offsets, acc, N):
     """N[j, b] -= Σ_v (v·x_b)² for the cold rows among first..end, their v ROWS at a time."""
     C, D = chunk(XT), padded(d)
+    contexts = XT.size // D
     whose = np.empty(ROWS, np.int64)
     j, v, have = first, np.int64(-1), 0
     while True:
@@ -97,7 +132,7 @@ def cold_norms(first, end, d, XT, last, block, flat, before, offsets, acc, N):
         if have == ROWS or (v < 0 and j == end):
             for k in range(have, ROWS):
                 offsets[k] = offsets[0]
-            for q in range(0, B, C):
+            for q in range(0, contexts, C):
                 products(flat, offsets, d, XT, q * D, acc)
                 for k in range(have):
                     line = N[whose[k]]
@@ -111,11 +146,12 @@ def look_rows(first, end, XT, twice, xx, w, block, last, V, before, A, hot, P, M
     """Open the window for rows first..end: their margins and norms at all its contexts."""
     d = w.shape[1]
     C, D = chunk(XT), padded(d)
+    contexts = XT.size // D
     flat, pool = w.reshape(w.size), V.reshape(V.size)
     offsets, acc = np.empty(ROWS, np.int64), np.empty(ROWS * C, w.dtype)
     for j in range(first, end, ROWS):
         offsets_of(j, end, d, offsets)
-        for q in range(0, B, C):
+        for q in range(0, contexts, C):
             products(flat, offsets, d, XT, q * D, acc)
             for k in range(min(ROWS, end - j)):
                 for b in range(C):
@@ -128,6 +164,94 @@ def look_rows(first, end, XT, twice, xx, w, block, last, V, before, A, hot, P, M
         else:
             N[j] = xx
     cold_norms(first, end, d, XT, last, block, pool, before, offsets, acc, N)
+
+
+@njit(**FAST)
+def see(X, n, owner, w, block, last, V, before, A, margin, norm2):
+    """Every label's margin and squared norm at contexts X, of which n labels are touched, `owner`.
+
+    All in one: a call that leaves the interpreter has to wait for it afterwards.
+    """
+    register = VECTOR // X.itemsize
+    xx = np.empty(len(X), X.dtype)
+    for b in range(len(X)):
+        xx[b] = dot(X[b], X[b])
+        margin[b], norm2[b] = 0.0, xx[b]
+    rows = (w, block, last, V, before, A)
+    if len(X) <= FEW:
+        M, N = np.empty((n, len(X)), w.dtype), np.empty((n, len(X)), w.dtype)
+        look_few(n, X, xx, *rows, M, N)
+    elif len(X) <= register:
+        XT = np.zeros((1, room(len(X), register, X.shape[1])), X.dtype)
+        fill(X, register, XT[0])
+        M, N = look_through(n, register, XT, xx, *rows)
+    else:
+        flat = np.zeros(room(len(X), 2 * register, X.shape[1]), X.dtype)
+        fill(X, 2 * register, flat)
+        M, N = look_through(n, 2 * register, flat, xx, *rows)
+    for b in range(len(X)):
+        for j in range(n):
+            margin[b, owner[j]], norm2[b, owner[j]] = M[j, b], N[j, b]
+
+
+@njit(**FAST)
+def look_through(n, C, XT, xx, w, block, last, V, before, A):
+    """`look_rows` for any number of contexts, none of the rows hot: M and N."""
+    wide = XT.size // padded(w.shape[1])
+    own = np.zeros(wide, w.dtype)
+    own[: len(xx)] = xx
+    M, N = np.empty((n, wide), w.dtype), np.empty((n, wide), w.dtype)
+    hot, P = np.full(n, -1), np.empty((0, wide, w.shape[1]), w.dtype)
+    look_rows(0, n, XT, 2 * XT, own, w, block, last, V, before, A, hot, P, M, N)
+    return M, N
+
+
+@njit(**FAST)
+def look_few(n, X, xx, w, block, last, V, before, A, M, N):
+    """`look_rows` for so few contexts that reading the matrices is most of the work."""
+    acc = np.empty(w.shape[1], w.dtype)
+    for j in range(n):
+        for b in range(len(X)):
+            x = X[b]
+            M[j, b] = dot(w[j], x)
+            if block[j] >= 0:
+                N[j, b] = form(A[block[j]], x, acc)
+                continue
+            N[j, b] = xx[b]
+            v = last[j]
+            while v >= 0:
+                y = dot(V[v], x)
+                N[j, b] -= y * y
+                v = before[v]
+
+
+@njit(**FAST)
+def dot(v, x):
+    total = x[0] * 0
+    for c in range(len(x)):
+        total += v[c] * x[c]
+    return total
+
+
+@njit(**FAST)
+def form(A, x, acc):
+    """x·A x for a symmetric A (flat), from its lower half: acc = Σ_r x[r]·A[r], four rows a time,
+    in which entries left of a block on the diagonal stand for two."""
+    d = len(x)
+    acc[:] = 0.0
+    total = x[0] * 0
+    for r in range(0, d - d % 4, 4):
+        p, q, s, t = A[r * d :], A[r * d + d :], A[r * d + 2 * d :], A[r * d + 3 * d :]
+        x0, x1, x2, x3 = x[r], x[r + 1], x[r + 2], x[r + 3]
+        for c in range(r):
+            acc[c] += (p[c] * x0 + q[c] * x1) + (s[c] * x2 + t[c] * x3)
+        for c in range(r, r + 4):
+            total += x[c] * ((p[c] * x0 + q[c] * x1) + (s[c] * x2 + t[c] * x3))
+    for r in range(d - d % 4, d):
+        for c in range(r):
+            acc[c] += A[r * d + c] * x[r]
+        total += A[r * d + r] * x[r] * x[r]
+    return total + 2 * dot(acc, x)
 
 
 @njit(**FAST)
@@ -291,3 +415,10 @@ def mirror_one(d, A):
     for r in range(d):
         for c in range(r):
             A[c * d + r] = A[r * d + c]
+
+
+def prepare(dtype):
+    """Have `see` compiled, so that nobody waits for it later."""
+    none, some = np.empty(0, np.intp), np.empty((1, 4), dtype)
+    rows = (none, some[:0], none, none, some[:0], none, np.empty((0, 16), dtype))
+    see(np.ones((1, 4), dtype), 0, *rows, np.empty((1, 1)), np.empty((1, 1)))

@@ -5,7 +5,8 @@ machine's speed is lost that way. So the loop is written in its vectors: ROWS ve
 chunk of contexts, ROWS·2 running sums, each v_k[c] spread over a register and used twice.
 
 Contexts lie in chunks of `chunk(XT)`: XT[(q·D + c)·chunk + b] is feature c of context q·chunk + b,
-where D is d rounded up to a multiple of ROWS; what lies between is zero.
+where D is d rounded up to a multiple of ROWS; what lies between is zero. A chunk is two registers
+wide; where there are few contexts, one: the type says so, XT then has a second dimension, of 1.
 """
 
 from __future__ import annotations
@@ -26,18 +27,24 @@ SUM = ("contract",)
 I32, I64 = ir.IntType(32), ir.IntType(64)
 
 
+def registers(XT):
+    """How wide a chunk is."""
+    return 2 if XT.ndim == 1 else 1
+
+
 @intrinsic
 def chunk(typing, XT):
-    """How many contexts lie side by side, a constant of the type: two registers."""
-    size = 2 * VECTOR // (XT.dtype.bitwidth // 8)
+    """How many contexts lie side by side, a constant of the type."""
+    size = registers(XT) * VECTOR // (XT.dtype.bitwidth // 8)
     return types.intp(XT), lambda context, builder, signature, args: I64(size)
 
 
 class _Emit:
-    """Writes the loop for one type of numbers."""
+    """Writes the loop for one type of numbers and of contexts, which argument number `XT` has."""
 
-    def __init__(self, context, builder, signature, args) -> None:
+    def __init__(self, context, builder, signature, args, XT) -> None:
         self.builder = builder
+        self.wide = registers(signature.args[XT])
         self.of = signature.args[0].dtype
         self.lanes = VECTOR // (self.of.bitwidth // 8)
         self.vector = ir.VectorType(context.get_value_type(self.of), self.lanes)
@@ -82,8 +89,9 @@ class _Emit:
         builder.position_at_end(loop)
         c = builder.phi(I64)
         now = [builder.phi(self.vector) for _ in before]
-        place = builder.mul(c, I64(2 * self.lanes))
-        x = [self.load(chunk, place, I64(v * self.lanes)) for chunk in chunks for v in range(2)]
+        place = builder.mul(c, I64(self.wide * self.lanes))
+        parts = [I64(v * self.lanes) for v in range(self.wide)]
+        x = [self.load(chunk, place, part) for chunk in chunks for part in parts]
         column, after = builder.add(c, first), []
         for row in rows:
             number = self.spread(builder.load(builder.gep(row, [column])))
@@ -111,9 +119,9 @@ def products(typing, flat, offsets, n, XT, at, out):
     """out[k·chunk + b] = v_k·x_b with v_k = flat[offsets[k] :][:n], the contexts from XT[at]."""
 
     def emit(context, builder, signature, args):
-        e = _Emit(context, builder, signature, args)
+        e = _Emit(context, builder, signature, args, XT=3)
         flat, offsets, n, XT, at, out = e.args
-        zeros = [e.zero] * (2 * ROWS)
+        zeros = [e.zero] * (e.wide * ROWS)
         sums = e.sums(e.rows(flat, offsets), I64(0), n, [builder.gep(XT, [at])], zeros)
         for place, total in enumerate(sums):
             e.store(total, out, I64(place * e.lanes))
@@ -127,7 +135,7 @@ def dots(typing, v, n, XT, D, q, out):
     """out[b] = v[:n]·x_b for the `together` contexts from q on, all chunks of theirs at once."""
 
     def emit(context, builder, signature, args):
-        e = _Emit(context, builder, signature, args)
+        e = _Emit(context, builder, signature, args, XT=2)
         v, n, XT, D, q, out = e.args
         chunks = [
             builder.gep(XT, [builder.mul(D, builder.add(q, I64(2 * i * e.lanes)))])
@@ -163,18 +171,18 @@ def forms(typing, flat, offsets, n, twice, before, own, XT, here, out, at):
     """
 
     def emit(context, builder, signature, args):
-        e = _Emit(context, builder, signature, args)
+        e = _Emit(context, builder, signature, args, XT=6)
         flat, offsets, n, twice, before, own, XT, here, out, at = e.args
         rows, mine = e.rows(flat, offsets), builder.gep(XT, [here])
-        zeros = [e.zero] * (2 * ROWS)
+        zeros = [e.zero] * (e.wide * ROWS)
         sums = e.sums(rows, I64(0), n, [builder.gep(twice, [before])], zeros)
         sums = e.sums(rows, n, own, [mine], sums)
-        for v in range(2):
+        for v in range(e.wide):
             place = I64(v * e.lanes)
             total = [e.load(out, at, place), e.zero]
             for k in range(ROWS):
-                x = e.load(mine, I64(2 * k * e.lanes), place)
-                total[k % 2] = e.add(x, sums[2 * k + v], total[k % 2])
+                x = e.load(mine, I64(e.wide * k * e.lanes), place)
+                total[k % 2] = e.add(x, sums[e.wide * k + v], total[k % 2])
             e.store(builder.fadd(*total), out, at, place)
         return context.get_dummy_value()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from semibandit._arrays import Floats, Ints
-from semibandit.models.model import Arrays, Look, Sparse, Vector, take
+from semibandit.models.model import NO_NORMS, Arrays, Look, Sparse, Vector, one_by_one, take
 
 __all__ = ["Diagonal", "DiagonalState"]
 
@@ -40,11 +40,15 @@ class DiagonalState:
         rows, value = _entries(x)
         return Look(x, value @ self.w[rows], value**2 @ self.A_inv[rows])
 
-    def look_many(self, xs: Sequence[Vector]) -> list[Look]:
+    def margins(self, x: Vector) -> Look:
+        rows, value = _entries(x)
+        return Look(x, value @ self.w[rows], NO_NORMS)
+
+    def look_many(self, xs: Sequence[Vector]) -> tuple[Floats, Floats]:
         if any(isinstance(x, Sparse) for x in xs):
-            return [self.look(x) for x in xs]
+            return one_by_one(self, xs)
         X = np.array(xs)
-        return [*map(Look, xs, X @ self.w, X**2 @ self.A_inv)]
+        return X @ self.w, X**2 @ self.A_inv
 
     def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
         rows, value = _entries(look.x)

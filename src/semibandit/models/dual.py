@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from semibandit._arrays import Array, Floats, Ints
 from semibandit.models.kernels import Kernel, Linear, Polynomial, linear, polynomial, rbf
-from semibandit.models.model import Arrays, Look, Vector, dense, take
+from semibandit.models.model import NO_NORMS, Arrays, Look, Vector, dense, one_by_one, take
 
 __all__ = ["Dual", "DualState"]
 
@@ -77,10 +77,12 @@ class Expansion:
     extra: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     extra_weight: Floats = field(default_factory=lambda: np.empty(0))
 
-    def look(self, k: Floats, kxx: float) -> tuple[float, float]:
+    def margin(self, k: Floats) -> float:
+        return float(self.weight @ k[self.points] + self.extra_weight @ k[self.extra])
+
+    def norm2(self, k: Floats, kxx: float) -> float:
         near = k[self.points]
-        margin = self.weight @ near + self.extra_weight @ k[self.extra]
-        return float(margin), float(kxx - near @ (self.B @ near))
+        return float(kxx - near @ (self.B @ near))
 
     def pushed(self, k: Floats, kxx: float, point: int, change: float) -> Expansion:
         """The margin at x moved by `change`, along A⁻¹φ(x)."""
@@ -134,19 +136,26 @@ class DualState:
         self._used = 0  # contexts in use when last counted
 
     def look(self, x: Vector) -> Look:
+        look = self.margins(x)
+        assert look.kernel is not None
+        k, kxx = look.kernel[:-1], float(look.kernel[-1])
+        norm2 = [label.norm2(k, kxx) if len(label.points) else kxx for label in self.labels]
+        return replace(look, norm2=np.array(norm2))
+
+    def margins(self, x: Vector) -> Look:
         x = dense(x)
         k = self._kernel(self.pool, x)
         kxx = float(self._kernel(x[None, :], x)[0])
         if not kxx > 0:
             raise ValueError(f"the kernel gives k(x, x) = {kxx:g}; it must be positive")
-        margin, norm2 = np.zeros(len(self.labels)), np.full(len(self.labels), kxx)
+        margin = np.zeros(len(self.labels))
         for i, label in enumerate(self.labels):
             if len(label.points) or len(label.extra):
-                margin[i], norm2[i] = label.look(k, kxx)
-        return Look(x, margin, norm2, np.append(k, kxx))
+                margin[i] = label.margin(k)
+        return Look(x, margin, NO_NORMS, np.append(k, kxx))
 
-    def look_many(self, xs: Sequence[Vector]) -> list[Look]:
-        return [self.look(x) for x in xs]
+    def look_many(self, xs: Sequence[Vector]) -> tuple[Floats, Floats]:
+        return one_by_one(self, xs)
 
     def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
         if not len(moved) and not len(shown):

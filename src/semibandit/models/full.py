@@ -19,17 +19,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 
 from semibandit._arrays import Array, Floats, Ints
-from semibandit.models.model import Arrays, Look, Vector, dense, take
+from semibandit._numba import pays
+from semibandit.models.model import NO_NORMS, Arrays, Look, Vector, dense, take
 
 __all__ = ["Full", "FullState"]
 
 NONE = -1
 OFTEN = 65_536  # updates after which a label's sum is compensated
+WORTH = 1_000_000  # multiplications below which numpy is as fast as numba
 
 
 @dataclass(frozen=True)
@@ -110,10 +114,10 @@ class FullState:
 
     def look(self, x: Vector) -> Look:
         """Margins w_i·x and squared norms x·A_i⁻¹x, for every label i."""
-        plain = dense(x)
-        x = plain.astype(self.w.dtype, copy=False)
+        look = self.margins(x)
+        x = dense(x).astype(self.w.dtype, copy=False)
         K, d, n, p, m = len(self.home), self.d, self.n, self.p, self.m
-        margin, norm2 = np.zeros(K), np.full(K, float(x @ x))
+        norm2 = np.full(K, float(x @ x))
         if n:
             here = np.full(n, float(x @ x))
             if p:
@@ -124,16 +128,36 @@ class FullState:
             if m:
                 A = self.A_inv[:m]
                 here[self.A_row[:m]] = (A.reshape(m * d, d) @ x).reshape(m, d) @ x
-            margin[self.owner[:n]] = self.w[:n] @ x
             norm2[self.owner[:n]] = here
-        return Look(plain, margin, norm2)
+        return replace(look, norm2=norm2)
 
-    def look_many(self, xs: Sequence[Vector]) -> list[Look]:
-        plain = [dense(x) for x in xs]
-        X = np.array(plain, dtype=self.w.dtype)
+    def margins(self, x: Vector) -> Look:
+        plain = dense(x)
+        margin = np.zeros(len(self.home))
+        if self.n:
+            gemv = _blas("gemv", self.w)
+            x = plain.astype(self.w.dtype, copy=False)
+            margin[self.owner[: self.n]] = gemv(1.0, self.w[: self.n].T, x, trans=1)
+        return Look(plain, margin, NO_NORMS)
+
+    def look_many(self, xs: Sequence[Vector]) -> tuple[Floats, Floats]:
+        X = np.array([dense(x) for x in xs], dtype=self.w.dtype)
+        margin, norm2 = np.empty((len(X), len(self.home))), np.empty((len(X), len(self.home)))
+        work = len(X) * self.d * (self.n + self.p + self.m * self.d)
+        if not pays(work, WORTH):
+            self._see(X, margin, norm2)
+            return margin, norm2
+        from semibandit.models._kernels import see
+
+        A = self.A_inv.reshape(len(self.A_inv), self.d * self.d)
+        rows = (self.owner, self.w, self.block, self.last, self.V, self.before, A)
+        see(X, self.n, *rows, margin, norm2)
+        return margin, norm2
+
+    def _see(self, X: Floats, margin: Floats, norm2: Floats) -> None:
+        """Margins and squared norms at contexts X (B×d), into arrays (B×K)."""
         XT, xx = np.ascontiguousarray(X.T), np.einsum("bc,bc->b", X, X)
-        K, B, d, n, p, m = len(self.home), len(X), self.d, self.n, self.p, self.m
-        margin, norm2 = np.zeros((B, K)), np.repeat(xx[:, None].astype(np.float64), K, axis=1)
+        B, d, n, p, m = len(X), self.d, self.n, self.p, self.m
         here = np.repeat(xx[:, None], n, axis=1)
         for first in range(0, p, 4096):
             part = slice(first, min(first + 4096, p))
@@ -146,9 +170,8 @@ class FullState:
             A = self.A_inv[first : min(first + some, m)]
             along = np.matmul(X, A)  # k×B×d
             here[:, self.A_row[first : first + len(A)]] = np.einsum("kbc,bc->bk", along, X)
-        margin[:, self.owner[:n]] = X @ self.w[:n].T
-        norm2[:, self.owner[:n]] = here
-        return [*map(Look, plain, margin, norm2)]
+        margin[:], norm2[:] = 0.0, xx[:, None]
+        margin[:, self.owner[:n]], norm2[:, self.owner[:n]] = X @ self.w[:n].T, here
 
     def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
         x = dense(look.x).astype(self.w.dtype, copy=False)
@@ -281,7 +304,8 @@ class FullState:
     def _direction(self, row: int, x: Floats) -> Floats:
         """A⁻¹x."""
         if self.block[row] >= 0:
-            return np.asarray(self.A_inv[self.block[row]] @ x)
+            A = self.A_inv[self.block[row]]
+            return np.asarray(_blas("symv", A)(1.0, A.T, x))
         V = self._vectors(row)
         return np.asarray(x - (V @ x) @ V)
 
@@ -325,12 +349,9 @@ class FullState:
 
     def _subtract(self, row: int, v: Floats) -> None:
         """A⁻¹ -= v vᵀ, symmetric to the bit; what rounding takes is kept where it adds up."""
-        from scipy.linalg.blas import dger, sger
-
         A = self.A_inv[self.block[row]]
         if self.count[row] < OFTEN:
-            ger = dger if A.dtype == np.float64 else sger
-            ger(-1.0, v, v, a=A.T, overwrite_a=True)  # in place: A.T is what BLAS calls a matrix
+            _blas("ger", A)(-1.0, v, v, a=A.T, overwrite_a=True)  # in place
             return
         self.sharpen(np.array([row]))
         lost = self.lost[self.sharp[row]]
@@ -379,6 +400,22 @@ class FullState:
         before[order[1:][same]] = order[:-1][same]
         last[row] = order  # the last of equal rows stays
         self.V, self.V_row, self.before, self.last, self.p = V, V_row, before, last, len(V)
+
+
+@cache
+def _of_blas(name: str) -> Any:
+    from scipy.linalg import blas
+
+    return getattr(blas, name)
+
+
+def _blas(name: str, A: Floats) -> Any:
+    """A BLAS function for numbers like A's; what it calls a matrix is our A.T.
+
+    Called like this it keeps the interpreter, which numpy's @ lets go of and waits for again: an
+    update is a dozen such calls, and nobody can rank before it is done.
+    """
+    return _of_blas(("d" if A.dtype == np.float64 else "s") + name)
 
 
 def _roomy(array: Array, used: int, need: int, most: int | None) -> Array:

@@ -14,9 +14,21 @@ import numpy as np
 
 from semibandit._arrays import Array, Floats, Ints
 
-__all__ = ["Arrays", "Look", "Model", "Sparse", "State", "Vector", "dense"]
+__all__ = [
+    "Arrays",
+    "Look",
+    "Model",
+    "NO_NORMS",
+    "Sparse",
+    "State",
+    "Vector",
+    "dense",
+    "one_by_one",
+    "take",
+]
 
 Arrays: TypeAlias = dict[str, Array]
+NO_NORMS: Floats = np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +49,7 @@ class Look:
 
     x: Vector
     margin: Floats
-    norm2: Floats
+    norm2: Floats  # empty where only margins were asked for
     kernel: Floats | None = None  # Dual: k(points, x)
 
 
@@ -46,8 +58,13 @@ class State(Protocol):
 
     def look(self, x: Vector) -> Look: ...
 
-    def look_many(self, xs: Sequence[Vector]) -> list[Look]:
-        """`look` for each of the contexts, the sums in whatever order is fast."""
+    def margins(self, x: Vector) -> Look:
+        """A look without the norms, to the bit: `step` needs no more."""
+        ...
+
+    def look_many(self, xs: Sequence[Vector]) -> tuple[Floats, Floats]:
+        """Margins and squared norms of many contexts, a row for each: those of `look`, the sums in
+        whatever order is fast."""
         ...
 
     def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
@@ -81,6 +98,12 @@ class Model(Protocol):
         ...
 
     def start(self, n_labels: int, n_features: int) -> State: ...
+
+
+def one_by_one(state: State, xs: Sequence[Vector]) -> tuple[Floats, Floats]:
+    """`look_many` for states that cannot do better."""
+    looks = [state.look(x) for x in xs]
+    return np.array([look.margin for look in looks]), np.array([look.norm2 for look in looks])
 
 
 def dense(x: Vector) -> Floats:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from semibandit._arrays import Floats, Ints
-from semibandit.models.model import Arrays, Look, Vector, dense, take
+from semibandit.models.model import NO_NORMS, Arrays, Look, Vector, dense, take
 
 __all__ = ["SharedState"]
 
@@ -28,10 +28,14 @@ class SharedState:
         x = dense(x)
         return Look(x, self.w @ x, np.full(len(self.w), (self.A_inv @ x) @ x))
 
-    def look_many(self, xs: Sequence[Vector]) -> list[Look]:
+    def margins(self, x: Vector) -> Look:
+        x = dense(x)
+        return Look(x, self.w @ x, NO_NORMS)
+
+    def look_many(self, xs: Sequence[Vector]) -> tuple[Floats, Floats]:
         X, K = np.array([dense(x) for x in xs]), len(self.w)
         norm2 = np.einsum("bc,bc->b", X @ self.A_inv, X)
-        return [*map(Look, X, X @ self.w.T, np.repeat(norm2[:, None], K, axis=1))]
+        return X @ self.w.T, np.repeat(norm2[:, None], K, axis=1)
 
     def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
         """As for any model, but A grows once: `shown` are the labels whose answer is known, all."""

@@ -15,8 +15,9 @@ from numba import njit
 from semibandit.models._kernels import FAST, event
 from semibandit.theory.slate import EQUAL, GRID
 
-__all__ = ["diagonal_rounds", "shared_rounds", "window_rounds"]
+__all__ = ["choose_many", "diagonal_rounds", "judge_many", "shared_rounds", "window_rounds"]
 
+BRIEF = {**FAST, "nogil": False}  # done sooner than the interpreter would be had back
 FEW = 48  # up to this many slots an insertion is faster than a sort
 
 
@@ -81,16 +82,14 @@ def rank(n, score, tie, S, best):
 
 
 @njit(**FAST)
-def cut(have, score, best, rule):
-    """Lemma 1: how many of best[:have] to show."""
-    R, logistic, a, costs, table = rule
+def cut(have, p, a, costs, table):
+    """Lemma 1: how many to show of the `have` labels whose probabilities are p, best first."""
     size, low = 0, 0.0
     for last in (False, True):  # first the least J, then the last s that has it
         gain, missed, twice = 0.0, 0.0, 0.0
         for s in range(1, have + 1):
-            p = prob(clip(score[best[s - 1]], R), logistic)
-            gain += p
-            missed += 1.0 - p
+            gain += p[s - 1]
+            missed += 1.0 - p[s - 1]
             twice += missed
             if costs == 0:
                 wrong = twice / s
@@ -99,7 +98,7 @@ def cut(have, score, best, rule):
             else:
                 wrong = 0.0
                 for i in range(s):
-                    wrong += table[s - 1, i] * (1.0 - prob(clip(score[best[i]], R), logistic))
+                    wrong += table[s - 1, i] * (1.0 - p[i])
             J = (1.0 - a) * wrong - a * gain
             if last:
                 if low + EQUAL >= J:
@@ -107,6 +106,40 @@ def cut(have, score, best, rule):
             elif low > J:
                 low = J
     return size
+
+
+@njit(**FAST)
+def choose(n, score, tie, S, best, p, rule):
+    """The best of n labels in best[:S], their probabilities in p; how many of them to show."""
+    R, logistic, a, costs, table = rule
+    have = rank(n, score, tie, S, best)
+    for k in range(have):
+        p[k] = prob(clip(score[best[k]], R), logistic)
+    return cut(have, p, a, costs, table)
+
+
+@njit(**BRIEF)
+def judge_many(eps, R, logistic, norm2, margin, width, estimate, score, p):
+    """Steps 2 and 3 of Figure 2 for every label of many contexts; margin is projected in place."""
+    for b in range(len(margin)):
+        for i in range(margin.shape[1]):
+            m = clip(margin[b, i], R)
+            margin[b, i], estimate[b, i] = m, prob(m, logistic)
+            width[b, i] = min(eps * math.sqrt(max(norm2[b, i], 0.0)), 2.0 * R)
+            score[b, i] = m + width[b, i]
+            p[b, i] = prob(clip(score[b, i], R), logistic)
+
+
+@njit(**BRIEF)
+def choose_many(score, prob, tie, slots, a, costs, best, sizes):
+    """`choose` for many contexts whose labels have been judged."""
+    n, table = score.shape[1], np.zeros((1, 1))
+    p = np.empty(best.shape[1])
+    for b in range(len(score)):
+        have = rank(n, score[b], tie, min(slots[b], n), best[b])
+        for k in range(have):
+            p[k] = prob[b, best[b, k]]
+        sizes[b] = cut(have, p, a, costs, table)
 
 
 @njit(**FAST)
@@ -136,7 +169,7 @@ def window_rounds(
     u, z = np.empty(d, w.dtype), np.empty(len(xx), w.dtype)
     most = len(owner)
     score, ties, label = np.empty(most), np.empty(most), np.empty(most, np.int64)
-    best = np.empty(slates.shape[1], np.int64)
+    best, p = np.empty(slates.shape[1], np.int64), np.empty(slates.shape[1])
     row = np.empty(most, np.int64)
     shown = np.zeros(most, np.bool_)
     for t in range(rounds):
@@ -161,7 +194,7 @@ def window_rounds(
             score[have], ties[have], label[have], row[have] = same, tie[i], i, -1
             have += 1
             left -= 1
-        size = cut(rank(have, score, ties, min(S, have), best), score, best, rule)
+        size = choose(have, score, ties, min(S, have), best, p, rule)
         sizes[t] = size
         before_round = n
         for k in range(size):  # step 5: what was shown
@@ -203,7 +236,7 @@ def diagonal_rounds(
     K = w.shape[1]
     margin, norm2 = np.empty(K), np.empty(K)
     score, ties, label = np.empty(K), np.empty(K), np.empty(K, np.int64)
-    best = np.empty(slates.shape[1], np.int64)
+    best, p = np.empty(slates.shape[1], np.int64), np.empty(slates.shape[1])
     shown = np.zeros(K, np.bool_)
     for t in range(rounds):
         margin[:] = 0.0
@@ -222,7 +255,7 @@ def diagonal_rounds(
             score[have] = m + min(spread[t] * math.sqrt(norm2[i]), 2.0 * R)
             ties[have], label[have] = tie[i], i
             have += 1
-        size = cut(rank(have, score, ties, min(slots[t], have), best), score, best, rule)
+        size = choose(have, score, ties, min(slots[t], have), best, p, rule)
         sizes[t] = size
         for k in range(size):
             shown[label[best[k]]] = True
@@ -256,7 +289,7 @@ def shared_rounds(
     K, d = w.shape
     margin, u = np.empty(K), np.empty(d)
     score, ties, label = np.empty(K), np.empty(K), np.empty(K, np.int64)
-    best = np.empty(slates.shape[1], np.int64)
+    best, p = np.empty(slates.shape[1], np.int64), np.empty(slates.shape[1])
     yes = np.zeros(K, np.bool_)
     for t in range(rounds):
         x = X[t]
@@ -271,7 +304,7 @@ def shared_rounds(
                 continue
             score[have], ties[have], label[have] = clip(margin[i], R), tie[i], i
             have += 1
-        size = cut(rank(have, score, ties, min(slots[t], have), best), score, best, rule)
+        size = choose(have, score, ties, min(slots[t], have), best, p, rule)
         sizes[t] = size
         for e in range(ptr[t], ptr[t + 1]):
             yes[indices[e]] = True

@@ -73,7 +73,7 @@ class Confidit(SlateUCB):
         return pool[order(view.score[pool], self._tie[pool], 1)]
 
     def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
-        look = self._look(slate.x)
+        look = self._margins(slate.x)
         margin = np.clip(look.margin, -self.alpha, 1.0)
         moved = np.flatnonzero(margin != look.margin)
         lucky = self._random(slate.x, 0).random(len(rows)) < (1.0 - self.alpha) / 2.0

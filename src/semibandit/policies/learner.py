@@ -16,19 +16,19 @@ from typing import Any, BinaryIO, ClassVar, TypedDict
 import numpy as np
 
 from semibandit._arrays import Floats, Ints
+from semibandit._numba import pays
 from semibandit.models.model import Arrays, Sparse, Vector, take
 from semibandit.policies import file, parts
 from semibandit.policies.context import read_context
 from semibandit.policies.labels import Label, Labels, read_labels
 from semibandit.policies.lock import Lock
 from semibandit.policies.slate import Scores, Slate
-from semibandit.policies.together import pick_together
-from semibandit.theory.cost import Cost, Costs, check_a, decreasing
+from semibandit.theory.cost import Cost, Costs, check_a, constant, decreasing
 from semibandit.theory.slate import GRID, cut, order, read_slots
 
-__all__ = ["Common", "Learner", "Request", "View", "load"]
+__all__ = ["Common", "Learner", "Request", "View", "load", "stacked"]
 
-SORTED = 1024  # labels that are quicker sorted whole, for many contexts at once
+MANY = 512  # numbers of more than which numpy lets go of the interpreter, to wait for it again
 TOGETHER = 1 << 23  # margins of contexts ranked together: more would only take memory
 
 
@@ -51,6 +51,14 @@ class View:
     estimate: Floats
     score: Floats
     prob: Floats
+
+    @property
+    def parts(self) -> tuple[Floats, ...]:
+        return self.margin, self.width, self.estimate, self.score, self.prob
+
+    def at(self, b: int) -> View:
+        """Context b's, where there is a line for each of many contexts."""
+        return View(*(part[b] for part in self.parts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,9 +130,9 @@ class Learner(ABC):
     @abstractmethod
     def _view(self, x: Vector, draw: int) -> View: ...
 
-    def _views(self, xs: Sequence[Vector], draws: Sequence[int]) -> list[View]:
-        """`_view` of many contexts, for learners that can do better than one by one."""
-        return [*map(self._view, xs, draws)]
+    def _views(self, xs: Sequence[Vector], draws: Sequence[int]) -> View:
+        """`_view` of many contexts, a line for each."""
+        return stacked([*map(self._view, xs, draws)])
 
     @abstractmethod
     def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
@@ -240,28 +248,40 @@ class Learner(ABC):
             for first in range(0, len(requests), some):
                 part = requests[first : first + some]
                 views = self._views([r.x for r in part], [r.draw for r in part])
-                picked = self._pick_all(views, part)
-                for view, r, best in zip(views, part, picked, strict=True):
-                    if best is not None:
-                        slates.append(self._slate(view, best, r.x, r.slots))
-                        continue
-                    rows = self._allowed(r.candidates, r.exclude)
-                    slates.append(self._decide(view, r.x, r.slots, rows, r.draw))
+                slates += self._decide_all(views, part)
         return slates
 
-    def _pick_all(self, views: list[View], requests: Sequence[Request]) -> list[Ints | None]:
-        """`_pick` for those that want nothing special, all at once; None for the others."""
+    def _decide_all(self, views: View, requests: Sequence[Request]) -> list[Slate]:
+        """`_decide` for each; for those that want nothing special, all at once."""
         kind = type(self)
         plain = kind._pick is Learner._pick and kind._decide is Learner._decide
+        quick = plain and self.cost.cost in (decreasing, constant) and pays(views.score.size, MANY)
         free = [r.candidates is None and r.exclude is None for r in requests]
-        few = len(self._tie) <= SORTED  # of many labels, the best are found without sorting all
-        if not plain or not few or self._labels.active is not None or sum(free) < 2:
-            return [None] * len(requests)
-        chosen = [(v, r) for v, r, yes in zip(views, requests, free, strict=True) if yes]
-        score, prob = (np.array([getattr(v, key) for v, _ in chosen]) for key in ("score", "prob"))
-        slots = [r.slots for _, r in chosen]
-        best = iter(pick_together(score, prob, self._tie, slots, self.a, self.cost))
-        return [next(best) if yes else None for yes in free]
+        if not quick or not any(free):
+            return [self._decide_one(views.at(b), r) for b, r in enumerate(requests)]
+        from semibandit.policies.together import choose_together
+
+        rows = self._allowed(None, None)
+        score, prob, tie = views.score, views.prob, self._tie
+        if rows is not None:
+            score, prob, tie = score.take(rows, 1), prob.take(rows, 1), tie[rows]
+        slots = [r.slots for r in requests]
+        best, sizes = choose_together(score, prob, tie, slots, self.a, self.cost)
+        best = best if rows is None else rows[best]
+        there = best + (np.arange(len(best)) * len(self._tie))[:, None]
+        parts = [part.take(there) for part in views.parts]
+        chosen, names = best.tolist(), self._labels.names
+        slates = []
+        for b, (r, size) in enumerate(zip(requests, sizes.tolist(), strict=True)):
+            if not free[b]:
+                slates.append(self._decide_one(views.at(b), r))
+                continue
+            labels = [names[row] for row in chosen[b][:size]]
+            slates.append(self._slate_of(labels, View(*(p[b, :size] for p in parts)), r.x, r.slots))
+        return slates
+
+    def _decide_one(self, view: View, r: Request) -> Slate:
+        return self._decide(view, r.x, r.slots, self._allowed(r.candidates, r.exclude), r.draw)
 
     def scores(self, x: Any, *, draw: int = 0) -> Scores:
         """Every label's margin, width, estimate and prob for context x, shown or not."""
@@ -428,12 +448,17 @@ class Learner(ABC):
 
     def _slate(self, view: View, rows: Ints, x: Vector, slots: int | None) -> Slate:
         names = self._labels.names
+        labels = [names[row] for row in rows.tolist()]
+        return self._slate_of(labels, View(*(part[rows] for part in view.parts)), x, slots)
+
+    def _slate_of(self, labels: list[Label], view: View, x: Vector, slots: int | None) -> Slate:
+        """The slate of these labels, in their order and that of the view."""
         return Slate(
-            [names[row] for row in rows.tolist()],
-            view.margin[rows],
-            view.width[rows],
-            view.estimate[rows],
-            view.prob[rows],
+            labels,
+            view.margin,
+            view.width,
+            view.estimate,
+            view.prob,
             slots,
             x,
             self._door,
@@ -532,6 +557,11 @@ def load(path: str | os.PathLike[str] | BinaryIO, **yours: object) -> Learner:
     except ValueError as why:
         raise ValueError(f"{name}: {why}") from None
     return learner
+
+
+def stacked(views: Sequence[View]) -> View:
+    """Views of single contexts, a line for each."""
+    return View(*(np.array(part) for part in zip(*(view.parts for view in views), strict=True)))
 
 
 def _whole(name: str, value: object, *, least: int) -> int:

@@ -6,8 +6,6 @@ An engine runs blocks of rounds on a learner's state and leaves it as the plain 
 
 from __future__ import annotations
 
-import importlib.util
-import math
 import os
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -15,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from semibandit._arrays import Array, Bools, Floats, Ints
+from semibandit._numba import has_numba
 from semibandit.models.diagonal import DiagonalState
 from semibandit.models.full import FullState
 from semibandit.models.shared import SharedState
@@ -24,7 +23,7 @@ from semibandit.policies.obr import OBR
 from semibandit.policies.slate_ucb import SecondOrder, SlateUCB
 from semibandit.theory.cost import constant, decreasing
 from semibandit.theory.surrogate import Logistic, Square
-from semibandit.theory.width import KnownNorm, Scaled, UnknownNorm, confidence
+from semibandit.theory.width import is_ours
 
 __all__ = ["Block", "Engine", "Outcome", "engine_for"]
 
@@ -75,9 +74,9 @@ def engine_for(learner: Learner, most: int, threads: int | None) -> Engine | Non
     """The engine for this learner and slates of up to `most` labels; None for the plain loop."""
     if type(learner) not in (SlateUCB, Greedy, OBR) or not isinstance(learner, SecondOrder):
         return None
-    if type(learner.loss) not in (Square, Logistic) or not _has_numba():
+    if type(learner.loss) not in (Square, Logistic) or not has_numba():
         return None
-    if isinstance(learner, SlateUCB) and type(learner.width) not in WIDTHS:
+    if isinstance(learner, SlateUCB) and not is_ours(learner.width):
         return None
     if learner.cost.cost not in (decreasing, constant) and most > TABLE_SLOTS:
         return None
@@ -88,13 +87,6 @@ def engine_for(learner: Learner, most: int, threads: int | None) -> Engine | Non
     if isinstance(state, DiagonalState):
         return DiagonalEngine(learner, most)
     return SharedEngine(learner, most) if isinstance(state, SharedState) else None
-
-
-WIDTHS = (Scaled, KnownNorm, UnknownNorm)
-
-
-def _has_numba() -> bool:
-    return importlib.util.find_spec("numba") is not None
 
 
 class _Base:
@@ -115,15 +107,7 @@ class _Base:
         learner = self.learner
         if not isinstance(learner, SlateUCB):
             return np.zeros(rounds)
-        width, t = learner.width, learner.t
-        if isinstance(width, Scaled):
-            return np.full(rounds, float(width.alpha))
-        assert isinstance(width, KnownNorm | UnknownNorm)
-        d, K = learner._state.dimension(t), learner._labels.ever
-        terms = [confidence(s, d, K, width.delta, learner.loss) for s in range(t, t + rounds)]
-        if isinstance(width, KnownNorm):
-            return np.array([math.sqrt(width.U**2 + grown + doubt) for grown, doubt in terms])
-        return np.array([math.sqrt(2.0 * grown + doubt) for grown, doubt in terms])
+        return np.array([learner._spread(t) for t in range(learner.t, learner.t + rounds)])
 
     def asked(self, block: Block) -> tuple[Any, ...]:
         """What the loops take of the rule and of the rounds."""

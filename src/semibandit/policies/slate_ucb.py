@@ -8,13 +8,14 @@ from typing import Unpack
 import numpy as np
 
 from semibandit._arrays import Floats, Ints
+from semibandit._numba import pays
 from semibandit.models.full import Full
 from semibandit.models.model import Arrays, Look, Model, State, Vector
 from semibandit.policies.labels import Label
-from semibandit.policies.learner import Common, Learner, View
+from semibandit.policies.learner import MANY, Common, Learner, View, stacked
 from semibandit.policies.slate import Slate
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
-from semibandit.theory.width import KnownNorm, Scaled, UnknownNorm, Width
+from semibandit.theory.width import Scaled, Width, is_ours
 
 __all__ = ["Options", "SecondOrder", "SlateUCB"]
 
@@ -54,11 +55,19 @@ class SecondOrder(Learner):
         self._last = (self._changes, look)
         return look
 
+    def _margins(self, x: Vector) -> Look:
+        """What learning needs to see of x: all of the last look, or no norms."""
+        last = self._last
+        if last is not None and last[0] == self._changes and last[1].x is x:
+            return last[1]
+        return self._state.margins(x)
+
     def _view(self, x: Vector, draw: int) -> View:
         return self._judge(self._look(x), draw)
 
-    def _views(self, xs: Sequence[Vector], draws: Sequence[int]) -> list[View]:
-        return [*map(self._judge, self._state.look_many(xs), draws)]
+    def _views(self, xs: Sequence[Vector], draws: Sequence[int]) -> View:
+        looks = map(Look, xs, *self._state.look_many(xs))
+        return stacked([*map(self._judge, looks, draws)])
 
     def _judge(self, look: Look, draw: int) -> View:
         """By the estimates alone; learners that explore say how."""
@@ -68,7 +77,7 @@ class SecondOrder(Learner):
 
     def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
         """Steps 2 and 5 of Figure 2: project every label onto D, then move those that were seen."""
-        R, look = self.loss.R, self._look(slate.x)
+        R, look = self.loss.R, self._margins(slate.x)
         margin = np.clip(look.margin, -R, R)
         moved = np.flatnonzero(margin != look.margin)
         steps = signs * self.loss.slope(signs * margin[rows]) / self.loss.c_L2
@@ -131,18 +140,20 @@ class SlateUCB(SecondOrder):
         prob = self.loss.prob(np.clip(score, -R, R))  # step 3
         return View(margin, width, self.loss.prob(margin), score, prob)
 
-    def _views(self, xs: Sequence[Vector], draws: Sequence[int]) -> list[View]:
-        looks = self._state.look_many(xs)
-        if len(looks) < 2 or type(self)._judge is not SlateUCB._judge or not self._one_by_one():
-            return [*map(self._judge, looks, draws)]
-        whole = Look(xs[0], np.array([k.margin for k in looks]), np.array([k.norm2 for k in looks]))
-        view = self._judge(whole, 0)  # the same operations, on all labels of all contexts
-        return [*map(View, view.margin, view.width, view.estimate, view.score, view.prob)]
+    def _views(self, xs: Sequence[Vector], draws: Sequence[int]) -> View:
+        plain = type(self)._judge is SlateUCB._judge and type(self.loss) in (Square, Logistic)
+        if not plain or not is_ours(self.width) or not pays(len(xs) * len(self._tie), MANY):
+            return super()._views(xs, draws)
+        from semibandit.policies.together import judge_together
 
-    def _one_by_one(self) -> bool:
-        """Whether width and loss are ours, which treat every label by itself."""
-        ours = type(self.width) in (Scaled, KnownNorm, UnknownNorm)
-        return ours and type(self.loss) in (Square, Logistic)
+        margin, norm2 = self._state.look_many(xs)
+        return View(*judge_together(self._spread(self._t), self.loss, margin, norm2))
+
+    def _spread(self, t: int) -> float:
+        """ε / sqrt(x·A⁻¹x) in round t, where the width is ours."""
+        assert is_ours(self.width)
+        d, K = self._state.dimension(t), self._labels.ever
+        return self.width.spread(t, d, K, self.loss)
 
     def _settings(self) -> dict[str, object]:
         return {**super()._settings(), "width": self.width}

@@ -1,45 +1,65 @@
-"""Slates for many contexts at once: the sums of `order` and `cut`, a matrix at a time."""
+"""Slates for many contexts at once: the sums of `_judge`, `order` and `cut` in compiled loops.
+
+A numpy operation on many contexts lets go of the interpreter and has to wait for it again, dozens
+of times for a group; a service whose other threads are busy loses more by that than by the sums.
+So these loops keep the interpreter, and give others a chance after every PART numbers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from semibandit._arrays import Floats, Ints
-from semibandit.theory.cost import Costs, constant, decreasing
-from semibandit.theory.slate import EQUAL, GRID, cut
+from semibandit.models import _kernels as models
+from semibandit.policies import _kernels as kernels
+from semibandit.theory.cost import Costs, decreasing
+from semibandit.theory.surrogate import Logistic, Square, Surrogate
 
-__all__ = ["pick_together"]
+__all__ = ["choose_together", "judge_together", "prepare"]
 
-
-def pick_together(
-    score: Floats,
-    prob: Floats,
-    tie: Floats,
-    slots: Sequence[int | None],
-    a: float,
-    costs: Costs,
-) -> list[Ints]:
-    """For each row of scores (B×K) the labels to show, best first, as `Learner._pick` gives."""
-    B, K = score.shape
-    limits = [K if s is None else min(s, K) for s in slots]
-    S = max(limits, default=0)
-    keys = (np.broadcast_to(tie, (B, K)), -np.rint(score * GRID))
-    best = np.lexsort(keys, axis=-1)[:, :S]
-    sizes = _cuts(np.take_along_axis(prob, best, axis=1), limits, a, costs)
-    return [row[:size] for row, size in zip(best, sizes, strict=True)]
+PART = 1 << 16
 
 
-def _cuts(prob: Floats, limits: list[int], a: float, costs: Costs) -> list[int]:
-    """How many labels of each row to show: the last argmin of J up to its limit."""
-    if costs.cost is not decreasing and costs.cost is not constant:
-        return [cut(row[:limit], a, costs) for row, limit in zip(prob, limits, strict=True)]
-    sums = np.cumsum(1.0 - prob, axis=1)
-    if costs.cost is decreasing:
-        sums = np.cumsum(sums, axis=1) / np.arange(1, prob.shape[1] + 1)
-    J = np.zeros((len(prob), prob.shape[1] + 1))
-    J[:, 1:] = (1.0 - a) * sums - a * np.cumsum(prob, axis=1)
-    J[np.arange(J.shape[1]) > np.array(limits)[:, None]] = np.inf
-    good = J.min(axis=1, keepdims=True) + EQUAL >= J
-    return [J.shape[1] - 1 - int(back) for back in np.argmax(good[:, ::-1], axis=1)]
+def judge_together(
+    spread: float, loss: Surrogate, margin: Floats, norm2: Floats
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """The parts of a View for margins and squared norms (B×K), by Square or Logistic."""
+    margin, norm2 = np.array(margin, order="C"), np.ascontiguousarray(norm2)
+    width, estimate, score, prob = (np.empty_like(margin) for _ in range(4))
+    logistic = isinstance(loss, Logistic)
+    for b in _parts(margin):
+        parts = (part[b] for part in (norm2, margin, width, estimate, score, prob))
+        kernels.judge_many(spread, loss.R, logistic, *parts)
+    return margin, width, estimate, score, prob
+
+
+def choose_together(
+    score: Floats, prob: Floats, tie: Floats, slots: Sequence[int | None], a: float, costs: Costs
+) -> tuple[Ints, Ints]:
+    """For each row of scores (B×K) the best labels (B×S), and how many of them to show.
+
+    As `Learner._pick`, for decreasing or constant costs.
+    """
+    K = score.shape[1]
+    limits = np.array([K if s is None else min(s, K) for s in slots])
+    best = np.zeros((len(score), int(limits.max())), dtype=np.intp)
+    sizes = np.zeros(len(score), dtype=np.intp)
+    kind = 0 if costs.cost is decreasing else 1
+    for b in _parts(score):
+        kernels.choose_many(score[b], prob[b], tie, limits[b], a, kind, best[b], sizes[b])
+    return best, sizes
+
+
+def _parts(numbers: Floats) -> Iterator[slice]:
+    """Its lines, some at a time."""
+    some = max(1, PART // numbers.shape[1])
+    return (slice(first, first + some) for first in range(0, len(numbers), some))
+
+
+def prepare(dtype: str) -> None:
+    """Have compiled all that groups of contexts need, so that nobody waits for it later."""
+    models.prepare(dtype)  # type: ignore[no-untyped-call]
+    parts = judge_together(1.0, Square(), np.zeros((1, 2)), np.ones((1, 2)))
+    choose_together(parts[3], parts[4], np.zeros(2), [1], 0.5, Costs(decreasing))

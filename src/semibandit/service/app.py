@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
@@ -15,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
+from semibandit._json import to_json
 from semibandit.policies.labels import Label
 from semibandit.service import schema
 from semibandit.service.desk import Desk, all_said, decided, problem
@@ -246,8 +246,7 @@ def _only(*codes: int) -> dict[int | str, dict[str, Any]]:
 
 
 def _json(content: Any, status: int = 200, headers: Any = None) -> Response:
-    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     more = dict(headers or {})
     if status == 503:
         more["Retry-After"] = "1"
-    return Response(text, status, more, "application/json")
+    return Response(to_json(content), status, more, "application/json")

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
+import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
+from semibandit._numba import has_numba
 from semibandit.policies.learner import Learner, Request
 from semibandit.policies.slate import Slate
+from semibandit.policies.slate_ucb import SecondOrder
 from semibandit.service.job import Answer, Rank, Refused, Reply
 from semibandit.store.event import Decision
 
-__all__ = ["decide", "next_in_line"]
+__all__ = ["decide", "next_in_line", "prepare"]
+
+log = logging.getLogger("semibandit")
+SMALL = 100_000  # numbers in all matrices of a learner for whose groups numpy will do
+
+
+def prepare(learner: Learner) -> None:
+    """Have compiled what groups of requests need, so that none of them has to wait for it."""
+    small = learner.n_labels * max(learner._d, 50) ** 2 < SMALL
+    if small or not isinstance(learner, SecondOrder) or not has_numba():
+        return
+    from semibandit.policies.together import prepare
+
+    start = time.monotonic()
+    prepare(getattr(learner.model, "dtype", "float64"))
+    log.info("compiled in %.1f s", time.monotonic() - start)
 
 
 def decide(
@@ -34,8 +52,9 @@ def decide(
             replies.append((job.answer, _another(id)))
         else:
             fresh.setdefault(id, []).append(job)
+    asked = [jobs[0].request for jobs in fresh.values()]
     requests = [
-        replace(jobs[0].request, draw=draw) for draw, jobs in enumerate(fresh.values(), first)
+        Request(r.x, r.slots, r.candidates, r.exclude, draw) for draw, r in enumerate(asked, first)
     ]
     decided: list[tuple[Decision, list[Answer]]] = []
     slates = _rank(learner, requests)

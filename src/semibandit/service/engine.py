@@ -22,7 +22,7 @@ from semibandit._arrays import Floats
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner, Request
 from semibandit.service.checking import check_feedback, wrong_change
-from semibandit.service.deciding import decide, next_in_line
+from semibandit.service.deciding import decide, next_in_line, prepare
 from semibandit.service.job import Answer, Change, Give, Job, Rank, Refused, Reply
 from semibandit.service.learning import Learning, Lesson
 from semibandit.service.recent import Recent
@@ -30,13 +30,14 @@ from semibandit.service.settings import Settings
 from semibandit.service.tally import Tally
 from semibandit.store.event import Decision, Event, Feedback, LabelChange
 from semibandit.store.rebuild import rebuild
-from semibandit.store.store import Store, StoreError
+from semibandit.store.store import KnownId, Store, StoreError
 
 __all__ = ["Engine"]
 
 log = logging.getLogger("semibandit")
 GROUP = 512  # requests answered together
-LINGER = 0.002  # seconds to wait for a group as large as the last
+ENOUGH = 16  # requests that are ranked in the time of one: matrices are read once for all
+LINGER = 0.001  # seconds to wait for that many, where the last group had them
 LARGEST = 1e100  # that a context may have where it is not scaled: squares must not overflow
 TIDY = 1000  # events between two times the store is tidied
 GLANCE = 0.02  # the share of its time spent on looking at decisions more closely, for the page
@@ -65,11 +66,13 @@ class Engine:
                 f"{type(learner).__name__} must be told every relevant label, "
                 "and users only tell of what they were shown"
             )
+        prepare(learner)
         self.learner: Learner = learner
         self.tally = Tally()
         self._prime()
-        self.learning = Learning(learner, store, position, self.settings.snapshot_every)
         self._jobs: deque[Job] = deque()
+        every = self.settings.snapshot_every
+        self.learning = Learning(learner, store, position, every, lambda: bool(self._jobs))
         self._news = threading.Condition()
         self._wanted = self._crowd = 1  # jobs to be woken for; the size of the last group
         self._stopping = False
@@ -197,7 +200,7 @@ class Engine:
             if not self._jobs and self._stopping:
                 return None
             group = [self._jobs.popleft() for _ in range(min(len(self._jobs), GROUP))]
-            self._crowd = len(group)
+            self._crowd = min(len(group), ENOUGH)
             return group
 
     def _recover(self) -> None:
@@ -210,8 +213,11 @@ class Engine:
         self._down = None
         log.warning("the store is back")
 
-    def _answer(self, group: list[Job]) -> list[Reply]:
-        """Decide, check, write, and only then answer."""
+    def _answer(self, group: list[Job], *, new: bool = True) -> list[Reply]:
+        """Decide, check, write, and only then answer.
+
+        new  take ids that are not in memory to be new: the log says if they are not
+        """
         now = self._at = max(time.time(), self._at)
         ranks = [job for job in group if isinstance(job, Rank)]
         gives = [job for job in group if isinstance(job, Give)]
@@ -221,7 +227,8 @@ class Engine:
         given: list[tuple[Feedback, Decision, list[Answer]]] = []
         changed: list[tuple[LabelChange, Answer]] = []
         if ranks:
-            known = self._recent.decisions({job.id for job in ranks if job.id is not None})
+            known_to = self._recent.at_hand if new else self._recent.decisions
+            known = known_to({job.id for job in ranks if job.id is not None})
             decided, more = decide(self.learner, ranks, known, self.store.last + 1, now)
             replies += more
         if gives:
@@ -236,7 +243,12 @@ class Engine:
         events += [change for change, _ in changed]
         if events:
             first = self.store.last + 1
-            self.store.append(events)
+            try:
+                self.store.append(events)
+            except KnownId:
+                if not new:
+                    raise
+                return self._answer(group, new=False)
             self._after(first, decided, given, changed, replies)
         return replies
 

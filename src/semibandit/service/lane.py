@@ -6,7 +6,6 @@ are in the API's description; but requests for them are answered here, by the sa
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias
@@ -14,6 +13,7 @@ from typing import Any, TypeAlias
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from semibandit._json import to_json
 from semibandit.service.job import Refused
 
 __all__ = ["Answers", "BROKEN", "Lane", "reply"]
@@ -49,7 +49,7 @@ class Lane:
 
 async def reply(send: Send, status: int, content: Any) -> None:
     """Answer with JSON."""
-    body = json.dumps(content, separators=(",", ":"), allow_nan=False).encode()
+    body = to_json(content)
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),

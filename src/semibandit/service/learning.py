@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from time import sleep
 
 from semibandit.policies.learner import Learner
 from semibandit.store.event import Decision, Event, LabelChange
@@ -35,8 +36,16 @@ class Lesson:
 class Learning:
     """Learns lessons in the order they are put; `rank` may go on beside every one of them."""
 
-    def __init__(self, learner: Learner, store: Store, position: int, every: int) -> None:
+    def __init__(
+        self,
+        learner: Learner,
+        store: Store,
+        position: int,
+        every: int,
+        busy: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.learner, self.position, self.every = learner, position, every
+        self._busy = busy  # whether someone waits for a slate
         self.learned = self.passed_over = 0  # events since the start
         self.snapshot_at = max(store.snapshots())
         self.failed: BaseException | None = None
@@ -128,7 +137,9 @@ class Learning:
                 return False
             lesson = self._lessons[0] if self._lessons else None
         if lesson is not None:
+            start = time.monotonic()
             good = learn_event(self.learner, lesson.event, lesson.decision)
+            took = time.monotonic() - start
             with self._news:
                 self._lessons.popleft()
                 self._changing -= isinstance(lesson.event, LabelChange)
@@ -138,6 +149,8 @@ class Learning:
                 self._since += 1
             if lesson.tell is not None:
                 lesson.tell(True)
+            if self._busy():  # half of the time is theirs
+                sleep(took)
         ready = self._due()
         if ready or self._time_for_one():
             self._begin_snapshot(ready)

@@ -24,9 +24,13 @@ class Recent:
         self._decisions: dict[str, Decision] = {}  # in their order
         self._feedback: dict[str, Feedback] = {}
 
+    def at_hand(self, ids: set[str]) -> dict[str, Decision]:
+        """The decisions with these ids that are in memory."""
+        return {id: self._decisions[id] for id in ids if id in self._decisions}
+
     def decisions(self, ids: set[str]) -> dict[str, Decision]:
         """The decisions with these ids."""
-        found = {id: self._decisions[id] for id in ids if id in self._decisions}
+        found = self.at_hand(ids)
         others = ids - found.keys()
         return found | self._store.decisions(others) if others else found
 

@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-__all__ = ["Database", "StoreError", "StoreTaken"]
+__all__ = ["Database", "KnownId", "StoreError", "StoreTaken"]
 
 
 class StoreError(RuntimeError):
     """The store cannot be read or written at the moment; it may be again."""
+
+
+class KnownId(StoreError):
+    """The log has such an event with this id already; nothing was written."""
 
 
 class StoreTaken(StoreError):
@@ -26,6 +30,10 @@ class Database(Protocol):
     real: str  # the type of a float64
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]: ...
+
+    def write(self, sql: str, values: Sequence[Any]) -> None:
+        """One statement, whole and on disk when it returns; KnownId where a key is not new."""
+        ...
 
     def many(self, sql: str, values: Sequence[Sequence[Any]]) -> None: ...
 

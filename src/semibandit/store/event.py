@@ -7,12 +7,14 @@ float64 as bytes, so that both come back to the bit.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from semibandit._arrays import Floats
+from semibandit._json import to_json
 from semibandit.policies.labels import Label
 
 __all__ = [
@@ -102,6 +104,8 @@ def row(event: Event) -> Row:
             "propensity": event.propensity,
             "leader": event.leader,
         }
+        if not math.isfinite(sum(event.prob) + sum(event.estimate) + sum(event.width)):
+            raise ValueError(f"decision {event.id!r} has numbers that are not finite")
         return "decision", event.id, event.at, pack(event.context), _json(body)
     if isinstance(event, Feedback):
         answer = {"clicked": event.clicked, "examined": event.examined, "waited": event.waited}
@@ -125,16 +129,17 @@ def read(kind: str, id: str | None, at: float, context: bytes | None, body: str)
 
 
 def _json(values: dict[str, Any]) -> str:
-    return json.dumps(values, separators=(",", ":"), allow_nan=False)
+    return to_json(values).decode()
 
 
 def pack(x: Floats) -> bytes:
     """Dense, or by its entries where most of them are zeros; -0.0 is no zero."""
-    index = np.flatnonzero((x != 0) | np.signbit(x))
-    if 12 * len(index) + 8 < 8 * len(x):
+    bits = np.ascontiguousarray(x, dtype="<f8").view("<i8")
+    if 12 * np.count_nonzero(bits) + 8 < 8 * len(x):
+        index = np.flatnonzero(bits)
         size = np.array([len(x)], dtype="<i8").tobytes()
         return b"s" + size + index.astype("<i4").tobytes() + x[index].astype("<f8").tobytes()
-    return b"d" + x.astype("<f8").tobytes()
+    return b"d" + bits.tobytes()
 
 
 def unpack(packed: bytes) -> Floats:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from semibandit.store.database import StoreError, StoreTaken
+from semibandit.store.database import KnownId, StoreError, StoreTaken
 
 __all__ = ["PostgreSQL"]
 
@@ -51,6 +51,14 @@ class PostgreSQL:
         try:
             cursor = self._db.execute(sql.replace("?", "%s").encode(), values or None)
             return cursor.fetchall() if cursor.description else []
+        except self._psycopg.Error as why:
+            raise StoreError(f"{self.name}: {str(why).strip()}") from None
+
+    def write(self, sql: str, values: Sequence[Any]) -> None:
+        try:
+            self._db.execute(sql.replace("?", "%s").encode(), values)
+        except self._psycopg.errors.UniqueViolation as why:
+            raise KnownId(f"{self.name}: {str(why).strip()}") from None
         except self._psycopg.Error as why:
             raise StoreError(f"{self.name}: {str(why).strip()}") from None
 

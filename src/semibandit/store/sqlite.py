@@ -10,7 +10,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from semibandit.store.database import StoreError, StoreTaken
+from semibandit.store.database import KnownId, StoreError, StoreTaken
 
 __all__ = ["FILE", "SQLite"]
 
@@ -62,6 +62,14 @@ class SQLite:
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         try:
             return self._db.execute(sql, values).fetchall()
+        except sqlite3.Error as why:
+            raise StoreError(f"{self.name}: {why}") from None
+
+    def write(self, sql: str, values: Sequence[Any]) -> None:
+        try:
+            self._db.execute(sql, values)
+        except sqlite3.IntegrityError as why:
+            raise KnownId(f"{self.name}: {why}") from None
         except sqlite3.Error as why:
             raise StoreError(f"{self.name}: {why}") from None
 

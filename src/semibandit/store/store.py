@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import io
 import json
+import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,13 +22,14 @@ from typing import Any
 from semibandit.policies import file
 from semibandit.policies.learner import Learner, load
 from semibandit.store import event as events
-from semibandit.store.database import Database, StoreError, StoreTaken
+from semibandit.store.database import Database, KnownId, StoreError, StoreTaken
 from semibandit.store.event import Decision, Event, Feedback
 
-__all__ = ["Store", "StoreError", "StoreTaken", "snapshot_bytes"]
+__all__ = ["KnownId", "Store", "StoreError", "StoreTaken", "snapshot_bytes"]
 
 FORMAT = 1
-PART = 1 << 20  # bytes of a snapshot in one transaction
+PART = 1 << 18  # bytes of a snapshot in one transaction
+PAUSE = 0.001  # seconds after it, for the log to have its turn
 PAGE = 1000  # rows read at a time
 KEPT = 2  # snapshots kept besides the first
 
@@ -46,6 +49,7 @@ class Store:
 
     def __init__(self, where: str | Path, *, write: bool = True, _create: bool = False) -> None:
         self.where, self.write = where, write
+        self._turn = threading.Lock()  # one thread writes; SQLite would let the others sleep
         self._db = _connect(where, write=write, create=_create)
         if _create:
             return
@@ -97,23 +101,32 @@ class Store:
         """Write events to the log, all or none; they are on disk when this returns the last seq.
 
         waited  decisions up to this seq need not be waited for any more, from now on
+
+        KnownId if the log has a decision with one of the ids, or feedback to it, already.
         """
         first = self.last + 1
         rows = [(seq, *events.row(event)) for seq, event in enumerate(new, first)]
-        with self._db.transaction():
-            for i in range(0, len(rows), PAGE):  # one statement: the driver does not come and go
-                some = rows[i : i + PAGE]
-                self._db.rows(
-                    "INSERT INTO semibandit_events (seq, kind, id, at, context, body) VALUES "
-                    + ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(some)),
-                    [value for row in some for value in row],
-                )
-            if waited is not None:
-                self._db.rows(
-                    "UPDATE semibandit_meta SET value = ? WHERE key = 'waited'", (str(waited),)
-                )
+        if len(rows) <= PAGE and waited is None:
+            with self._turn:
+                self._insert(rows)
+        else:
+            with self._turn, self._db.transaction():
+                for i in range(0, len(rows), PAGE):
+                    self._insert(rows[i : i + PAGE])
+                if waited is not None:
+                    self._db.rows(
+                        "UPDATE semibandit_meta SET value = ? WHERE key = 'waited'", (str(waited),)
+                    )
         self.last += len(rows)
         return self.last
+
+    def _insert(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """In one statement: at every one a driver lets go of the interpreter and waits for it."""
+        self._db.write(
+            "INSERT INTO semibandit_events (seq, kind, id, at, context, body) VALUES "
+            + ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(rows)),
+            [value for row in rows for value in row],
+        )
 
     def decisions(self, ids: Iterable[str]) -> dict[str, Decision]:
         """The decisions with these ids, as far as they are in the log."""
@@ -187,21 +200,32 @@ class Store:
         """Keep the learner after event `seq`; older ones go, but the first and the last but one."""
         if seq in self.snapshots():
             return
-        self._db.rows("DELETE FROM semibandit_parts WHERE seq = ?", (seq,))  # left by a crash
+        self._drop_parts()  # left by a crash
         for part, first in enumerate(range(0, len(content), PART)):
-            with self._db.transaction():
-                self._db.rows(
+            with self._turn:
+                self._db.write(
                     "INSERT INTO semibandit_parts (seq, part, bytes) VALUES (?, ?, ?)",
                     (seq, part, content[first : first + PART]),
                 )
+            time.sleep(PAUSE)
         older = [s for s in self.snapshots() if s > 0]
-        with self._db.transaction():
+        with self._turn, self._db.transaction():
             self._db.rows("INSERT INTO semibandit_snapshots (seq) VALUES (?)", (seq,))
             for gone in older[: -(KEPT - 1)]:
                 self._db.rows("DELETE FROM semibandit_snapshots WHERE seq = ?", (gone,))
-        self._db.rows(  # also what crashes left
-            "DELETE FROM semibandit_parts WHERE seq NOT IN (SELECT seq FROM semibandit_snapshots)"
-        )
+        self._drop_parts()
+
+    def _drop_parts(self) -> None:
+        """Those of no snapshot, one at a time: the log need not wait for all of them."""
+        for seq, part in self._db.rows(
+            "SELECT seq, part FROM semibandit_parts "
+            "WHERE seq NOT IN (SELECT seq FROM semibandit_snapshots)"
+        ):
+            with self._turn:
+                self._db.write(
+                    "DELETE FROM semibandit_parts WHERE seq = ? AND part = ?", (seq, part)
+                )
+            time.sleep(PAUSE)
 
     # -- coming and going ----------------------------------------------------------------------
 
@@ -220,6 +244,7 @@ class Store:
         """A second connection of the same owner, for another thread."""
         other = object.__new__(Store)
         other.where, other.write, other.last = self.where, self.write, self.last
+        other._turn = self._turn
         other._db = _connect(self.where, write=self.write, lock=False)
         return other
 

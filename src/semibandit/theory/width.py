@@ -8,14 +8,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 import numpy as np
 
 from semibandit._arrays import Floats
 from semibandit.theory.surrogate import Surrogate
 
-__all__ = ["KnownNorm", "Scaled", "UnknownNorm", "Width", "check_delta", "confidence", "is_number"]
+__all__ = [
+    "KnownNorm",
+    "Ours",
+    "Scaled",
+    "UnknownNorm",
+    "Width",
+    "check_delta",
+    "confidence",
+    "is_number",
+    "is_ours",
+]
 
 
 class Width(Protocol):
@@ -24,8 +34,25 @@ class Width(Protocol):
     def __call__(self, norm2: Floats, *, t: int, d: int, K: int, loss: Surrogate) -> Floats: ...
 
 
+class Ours:
+    """A width that is a number times sqrt(x·A⁻¹x): its `spread` in a round."""
+
+    def spread(self, t: int, d: int, K: int, loss: Surrogate) -> float:
+        """ε / sqrt(x·A⁻¹x), before the cap."""
+        raise NotImplementedError
+
+    def __call__(self, norm2: Floats, *, t: int, d: int, K: int, loss: Surrogate) -> Floats:
+        spread = self.spread(t, d, K, loss)
+        return np.minimum(spread * np.sqrt(np.maximum(norm2, 0.0)), 2.0 * loss.R)
+
+
+def is_ours(width: Width) -> TypeGuard[Ours]:
+    """Whether it is a spread times sqrt(x·A⁻¹x), label by label, and nothing else."""
+    return isinstance(width, Ours) and type(width).__call__ is Ours.__call__
+
+
 @dataclass(frozen=True)
-class Scaled:
+class Scaled(Ours):
     """ε = alpha·sqrt(x·A⁻¹x): the width to use in practice; 0 never explores.
 
     0.25 was best over nine data sets, each round counting once (README, "What to choose").
@@ -41,12 +68,12 @@ class Scaled:
             raise ValueError(f"alpha = {self.alpha!r}, but a width must be a finite number >= 0")
         object.__setattr__(self, "alpha", float(self.alpha))
 
-    def __call__(self, norm2: Floats, *, t: int, d: int, K: int, loss: Surrogate) -> Floats:
-        return np.minimum(self.alpha * np.sqrt(np.maximum(norm2, 0.0)), 2.0 * loss.R)
+    def spread(self, t: int, d: int, K: int, loss: Surrogate) -> float:
+        return self.alpha
 
 
 @dataclass(frozen=True)
-class KnownNorm:
+class KnownNorm(Ours):
     """Figure 2's ε for ||u_i|| <= U, right for all labels and rounds with probability 1 - delta.
 
     ε² = x·A⁻¹x (U² + d c'_L/c''_L² ln(1 + (t-1)/d) + 12/c''_L (c'_L/c''_L + 3 L(-R)) ln(K(t+4)/δ)).
@@ -61,13 +88,13 @@ class KnownNorm:
         object.__setattr__(self, "U", float(self.U))
         object.__setattr__(self, "delta", check_delta(self.delta))
 
-    def __call__(self, norm2: Floats, *, t: int, d: int, K: int, loss: Surrogate) -> Floats:
+    def spread(self, t: int, d: int, K: int, loss: Surrogate) -> float:
         grown, doubt = confidence(t, d, K, self.delta, loss)
-        return _capped(norm2, self.U**2 + grown + doubt, loss)
+        return math.sqrt(self.U**2 + grown + doubt)
 
 
 @dataclass(frozen=True)
-class UnknownNorm:
+class UnknownNorm(Ours):
     """Remark 1's ε, where U² gives way to a second d c'_L/c''_L² ln(1 + (t-1)/d).
 
     The paper writes max{..., 4R²}, but says that ε² is capped at 4R²: it is a min.
@@ -78,9 +105,9 @@ class UnknownNorm:
     def __post_init__(self) -> None:
         object.__setattr__(self, "delta", check_delta(self.delta))
 
-    def __call__(self, norm2: Floats, *, t: int, d: int, K: int, loss: Surrogate) -> Floats:
+    def spread(self, t: int, d: int, K: int, loss: Surrogate) -> float:
         grown, doubt = confidence(t, d, K, self.delta, loss)
-        return _capped(norm2, 2.0 * grown + doubt, loss)
+        return math.sqrt(2.0 * grown + doubt)
 
 
 def confidence(t: int, d: int, K: int, delta: float, loss: Surrogate) -> tuple[float, float]:
@@ -96,10 +123,6 @@ def check_delta(delta: float) -> float:
     if not (is_number(delta) and 0 < delta < 1 / math.e):
         raise ValueError(f"delta = {delta!r}, but it must lie strictly between 0 and 1/e = 0.3679")
     return float(delta)
-
-
-def _capped(norm2: Floats, factor: float, loss: Surrogate) -> Floats:
-    return np.minimum(np.sqrt(np.maximum(norm2, 0.0) * factor), 2.0 * loss.R)
 
 
 def is_number(value: object) -> bool:

@@ -1,0 +1,26 @@
+"""JSON as text: by orjson where it is installed, which takes a fifth of the time."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+try:
+    import orjson
+except ImportError:  # without the `service` extra
+    orjson = None  # type: ignore[assignment]
+
+__all__ = ["to_json"]
+
+
+def to_json(values: Any) -> bytes:
+    """As short as it goes, in ASCII, which every database takes. Numbers must be finite: where
+    they are not, orjson writes null."""
+    if orjson is not None:
+        try:
+            text: bytes = orjson.dumps(values)
+            if text.isascii():
+                return text
+        except TypeError:  # it takes no whole numbers beyond 64 bits, and no half of a character
+            pass
+    return json.dumps(values, separators=(",", ":"), allow_nan=False).encode()
