@@ -113,9 +113,18 @@ def test_watching(server):
     text = server.get("/metrics").text
     assert "semibandit_decisions_total" in text
     assert "semibandit_store_up 1.0" in text
-    assert 'semibandit_seconds_bucket{le="0.1",what="rank"}' in text
+    asked = number(text, 'semibandit_requests_total{status="200",what="rank"}')
+    assert asked >= 1
+    assert number(text, 'semibandit_seconds_bucket{le="+Inf",what="rank"}') >= asked
+    assert number(text, 'semibandit_seconds_count{what="rank"}') >= asked
+    assert number(text, 'semibandit_seconds_sum{what="rank"}') > 0
     assert server.get("/healthz").json() == {"status": "ok"}
     assert server.post("/snapshot").json()["position"] == server.state()["learned"]
+
+
+def number(text, name):
+    """What Prometheus' text says of it."""
+    return float(next(line for line in text.splitlines() if line.startswith(name)).split()[-1])
 
 
 def test_docs_need_no_network(server):
