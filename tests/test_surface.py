@@ -1,5 +1,6 @@
 """What `import semibandit` gives, and what it costs."""
 
+import os
 import re
 import subprocess
 import sys
@@ -38,6 +39,19 @@ def test_every_public_name_is_documented():
     text = "".join((ROOT / name).read_text() for name in ("README.md", "docs/symbols.md"))
     missing = [name for name in sb.__all__ if not re.search(rf"\b{name}\b", text)]
     assert not missing
+
+
+def test_one_thread_is_one_for_every_blas_there_is():
+    code = (
+        "from semibandit._blas import one_thread; one_thread(); import scipy.linalg.blas; "
+        "from threadpoolctl import threadpool_info as info; "
+        "print({one['num_threads'] for one in info() if one['user_api'] == 'blas'})"
+    )
+    env = {name: value for name, value in os.environ.items() if "_THREADS" not in name}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "{1}"
 
 
 def test_every_file_of_the_package_is_in_the_design():

@@ -11,4 +11,6 @@ def one_thread() -> None:
         from threadpoolctl import threadpool_limits
     except ImportError:
         return
+    import scipy.linalg.blas  # noqa: F401  # has a BLAS of its own: a limit reaches what is loaded
+
     threadpool_limits(1, "blas")

@@ -54,6 +54,25 @@ def test_a_group_is_decided_as_its_members(width, loss, retired):
             np.testing.assert_allclose(getattr(slate, key), getattr(alone, key), atol=1e-12)
 
 
+def test_where_every_label_is_retired_slates_are_empty():
+    learner = sb.SlateUCB(D, 3)
+    learner.retire_labels([0, 1, 2])
+    assert [slate.labels for slate in learner.rank_many(np.eye(D))] == [[]] * D
+    assert [slate.labels for slate in sb.SlateUCB(D, 0).rank_many(np.eye(D))] == [[]] * D
+
+
+def test_numbers_that_are_not_finite_are_refused_as_by_rank():
+    learner = sb.SlateUCB(D, 3, model=sb.Full("float32"), normalize=False)
+    for x in np.eye(D):
+        learner.learn(learner.rank(x, 2), [])
+    huge = np.full((2, D), 1e50)
+    with np.errstate(over="ignore", invalid="ignore"):
+        with pytest.raises(ValueError, match="finite"):
+            learner.rank(huge[0])
+        with pytest.raises(ValueError, match="finite"):
+            learner.rank_many(huge)
+
+
 def test_large_groups_are_decided_in_parts(monkeypatch):
     random = np.random.default_rng(4)
     score, prob = random.random((30, 9)), random.random((30, 9))

@@ -113,6 +113,16 @@ def test_an_id_that_left_memory_long_ago_gives_its_decision(where):
         assert engine.healthy
 
 
+def test_a_decision_is_repeated_though_it_would_now_be_refused(where):
+    with running(where) as engine:
+        first = rank(engine, id="visit", exclude=["c"])
+        change(engine, retire=["c"])
+    with running(where) as engine:
+        assert rank(engine, id="visit", exclude=["c"]).labels == first.labels
+        assert status(lambda: rank(engine, id="visit", exclude=["c", "moon"])) == 409
+        assert status(lambda: rank(engine, id="other", exclude=["c"])) == 422
+
+
 def test_many_at_once_with_one_id_get_one_decision(engine):
     with ThreadPoolExecutor(16) as pool:
         found = list(pool.map(lambda i: rank(engine, id=f"id{i % 3}"), range(60)))

@@ -69,6 +69,13 @@ def test_pages_are_not_seen(where, monkeypatch):
     store.close()
 
 
+def test_nothing_can_be_written_too(where):
+    with Store.create(where, sb.SlateUCB(4, 2)) as store:
+        assert store.append([]) == 0
+        assert store.append([], waited=0) == 0
+        assert store.append([decision("one")]) == 1
+
+
 def test_a_group_is_written_whole_or_not_at_all(where):
     store = Store.create(where, sb.SlateUCB(4, 2))
     store.append([decision("one")])

@@ -120,14 +120,20 @@ def choose(n, score, tie, S, best, p, rule):
 
 @njit(**BRIEF)
 def judge_many(eps, R, logistic, norm2, margin, width, estimate, score, p):
-    """Steps 2 and 3 of Figure 2 for every label of many contexts; margin is projected in place."""
+    """Steps 2 and 3 of Figure 2 for every label of many contexts; margin is projected in place.
+
+    Whether all were numbers.
+    """
+    good = True
     for b in range(len(margin)):
         for i in range(margin.shape[1]):
+            good = good and not (math.isnan(margin[b, i]) or math.isnan(norm2[b, i]))
             m = clip(margin[b, i], R)
             margin[b, i], estimate[b, i] = m, prob(m, logistic)
             width[b, i] = min(eps * math.sqrt(max(norm2[b, i], 0.0)), 2.0 * R)
             score[b, i] = m + width[b, i]
             p[b, i] = prob(clip(score[b, i], R), logistic)
+    return good
 
 
 @njit(**BRIEF)

@@ -244,7 +244,7 @@ class Learner(ABC):
         """Slates for requests that were read, all from one state."""
         slates: list[Slate] = []
         with self._lock.reading():
-            some = max(1, TOGETHER // len(self._tie))
+            some = max(1, TOGETHER // max(1, len(self._tie)))
             for first in range(0, len(requests), some):
                 part = requests[first : first + some]
                 views = self._views([r.x for r in part], [r.draw for r in part])

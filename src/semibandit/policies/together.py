@@ -31,7 +31,10 @@ def judge_together(
     logistic = isinstance(loss, Logistic)
     for b in _parts(margin):
         parts = (part[b] for part in (norm2, margin, width, estimate, score, prob))
-        kernels.judge_many(spread, loss.R, logistic, *parts)
+        if not kernels.judge_many(spread, loss.R, logistic, *parts):
+            raise ValueError(
+                "a label's margin or width is nan, not finite, at one of these contexts"
+            )
     return margin, width, estimate, score, prob
 
 
@@ -54,7 +57,7 @@ def choose_together(
 
 def _parts(numbers: Floats) -> Iterator[slice]:
     """Its lines, some at a time."""
-    some = max(1, PART // numbers.shape[1])
+    some = max(1, PART // max(1, numbers.shape[1]))
     return (slice(first, first + some) for first in range(0, len(numbers), some))
 
 

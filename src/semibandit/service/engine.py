@@ -230,6 +230,8 @@ class Engine:
             known_to = self._recent.at_hand if new else self._recent.decisions
             known = known_to({job.id for job in ranks if job.id is not None})
             decided, more = decide(self.learner, ranks, known, self.store.last + 1, now)
+            if new and any(isinstance(reply, Refused) for _, reply in more):
+                return self._answer(group, new=False)  # it may be right, and decided long ago
             replies += more
         if gives:
             ids = {job.feedback.id for job in gives}

@@ -137,9 +137,9 @@ class Learning:
                 return False
             lesson = self._lessons[0] if self._lessons else None
         if lesson is not None:
-            start = time.monotonic()
+            start = time.thread_time()  # without the time it waited
             good = learn_event(self.learner, lesson.event, lesson.decision)
-            took = time.monotonic() - start
+            took = time.thread_time() - start
             with self._news:
                 self._lessons.popleft()
                 self._changing -= isinstance(lesson.event, LabelChange)

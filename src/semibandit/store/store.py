@@ -106,6 +106,8 @@ class Store:
         """
         first = self.last + 1
         rows = [(seq, *events.row(event)) for seq, event in enumerate(new, first)]
+        if not rows and waited is None:
+            return self.last
         if len(rows) <= PAGE and waited is None:
             with self._turn:
                 self._insert(rows)
