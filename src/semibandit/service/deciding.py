@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import secrets
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from semibandit._numba import has_numba
@@ -17,20 +15,18 @@ from semibandit.store.event import Decision
 
 __all__ = ["decide", "next_in_line", "prepare"]
 
-log = logging.getLogger("semibandit")
 SMALL = 100_000  # numbers in all matrices of a learner for whose groups numpy will do
 
 
-def prepare(learner: Learner) -> None:
+def prepare(learner: Learner, say: Callable[[str], object]) -> None:
     """Have compiled what groups of requests need, so that none of them has to wait for it."""
     small = learner.n_labels * max(learner._d, 50) ** 2 < SMALL
     if small or not isinstance(learner, SecondOrder) or not has_numba():
         return
     from semibandit.policies.together import prepare
 
-    start = time.monotonic()
+    say("getting ready: a second, or some 20 where it has to compile, the first time on a machine")
     prepare(getattr(learner.model, "dtype", "float64"))
-    log.info("compiled in %.1f s", time.monotonic() - start)
 
 
 def decide(

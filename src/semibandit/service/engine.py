@@ -48,6 +48,7 @@ class Engine:
     """A learner, its store, and the two threads between them.
 
     deliver  is called with answers in the engine's thread; an event loop takes them over there
+    say      is told if starting takes its time
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Engine:
         store: Store,
         settings: Settings | None = None,
         deliver: Callable[[list[Reply]], None] | None = None,
+        say: Callable[[str], object] = log.info,
     ) -> None:
         self.store, self.settings = store, settings or Settings()
         self.deliver = deliver or settle
@@ -66,7 +68,7 @@ class Engine:
                 f"{type(learner).__name__} must be told every relevant label, "
                 "and users only tell of what they were shown"
             )
-        prepare(learner)
+        prepare(learner, say)
         self.learner: Learner = learner
         self.tally = Tally()
         self._prime()

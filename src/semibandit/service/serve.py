@@ -37,7 +37,7 @@ def serve(
     sys.setswitchinterval(0.0002)  # a thread that learns lets the others speak
     listening = _listen(host, port)
     try:
-        engine = Engine(open_store(where, shape), settings)
+        engine = Engine(open_store(where, shape), settings, say=say)
         at = f"[{host}]" if ":" in host else host
         say(f"semibandit serves {engine.learner!r} from {engine.store.name}")
         config = uvicorn.Config(
