@@ -15,7 +15,7 @@ import tempfile
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -73,11 +73,14 @@ def serving(*command: str) -> Iterator[int]:
         process.wait()
 
 
-def load(port: int, *loads: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the second process measured."""
+def load(
+    port: int, *loads: dict[str, Any], first: Sequence[dict[str, Any]] = ()
+) -> list[dict[str, Any]]:
+    """What the second process measured of these loads, all at once; it sends those of `first`
+    before, and begins without a pause."""
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.service_load"],
-        input=json.dumps([port, loads]),
+        input=json.dumps([port, loads, first]),
         capture_output=True,
         text=True,
         check=True,
@@ -198,16 +201,15 @@ class Bench:
         """Rank while feedback is learned without a pause, and without; how much was still there."""
         alone, during, left = [], [], []
         for _ in range(self.turns):
-            short = {"seconds": self.seconds / 2}  # there must be something to learn to the end
-            alone += load(port, self.load("/rank", self.ranks(), n, **short))
+            alone += load(port, self.load("/rank", self.ranks(), n))
             told = []
             for _ in range(0, LESSONS, BATCH):
                 asked = [json.loads(one) for one in self.ranks(BATCH)]
                 answers = post(port, "/rank/batch", {"requests": asked})["results"]
-                told.append([json.loads(one) for one in feedback_bodies(map(json.dumps, answers))])
-            for some in told:
-                post(port, "/feedback/batch", {"feedback": some})
-            during += load(port, self.load("/rank", self.ranks(), n, **short))
+                some = [json.loads(one) for one in feedback_bodies(map(json.dumps, answers))]
+                told.append(json.dumps({"feedback": some}))
+            lessons = self.load("/feedback/batch", told, 1, seconds=60.0)
+            during += load(port, self.load("/rank", self.ranks(), n), first=[lessons])
             left.append(backlog(port))
             settle(port)
         self.note("rank, nothing to learn", n, alone)
@@ -260,9 +262,9 @@ def page(found: dict[str, Any]) -> str:
         "",
         "`make bench-service` made this page: d = 120, K = 101, every matrix dense, 10 slots,",
         "SQLite with every commit on disk, load from a second process on the same machine.",
-        f"Every figure is the median of {turns} turns of {seconds:g} s, of half of",
-        "that for heavy learning; those of a ratio were taken one right after the other, and the",
-        "last column has the lowest and the highest ratio of a turn.",
+        f"Every figure is the median of {turns} turns of {seconds:g} s; those of a ratio were",
+        "taken one right after the other, and the last column has the lowest and the highest ratio",
+        "of a turn.",
         "",
         f"{found['machine']}; load average at the end {found['load average at the end']:.1f}.",
         "",

@@ -52,8 +52,10 @@ class Connection(asyncio.Protocol):
         return self.waiting
 
 
-async def run(port: int, loads: list[Load]) -> list[dict[str, object]]:
-    """All loads at once; for each its rate, latencies and statuses."""
+async def run(port: int, loads: list[Load], first: list[Load]) -> list[dict[str, object]]:
+    """All loads at once, after those of `first`; for each its rate, latencies and statuses."""
+    for load in first:
+        await _one(port, load)
     return list(await asyncio.gather(*(_one(port, load) for load in loads)))
 
 
@@ -96,5 +98,6 @@ async def _one(port: int, load: Load) -> dict[str, object]:
 if __name__ == "__main__":
     import uvloop
 
-    port, loads = json.load(sys.stdin)
-    json.dump(uvloop.run(run(port, [Load(**one) for one in loads])), sys.stdout)
+    port, *both = json.load(sys.stdin)
+    loads, first = ([Load(**one) for one in some] for some in both)
+    json.dump(uvloop.run(run(port, loads, first)), sys.stdout)

@@ -8,8 +8,6 @@ from functools import cache
 
 __all__ = ["has_numba", "pays"]
 
-LOADING = 200  # times as much work must there be where it has yet to be loaded, or even to compile
-
 
 @cache
 def has_numba() -> bool:
@@ -17,7 +15,11 @@ def has_numba() -> bool:
     return importlib.util.find_spec("numba") is not None
 
 
-def pays(work: int, least: int) -> bool:
-    """Whether numba is there and the work worth its while: at least so much, once it is loaded."""
+def pays(work: int, least: int, loading: int) -> bool:
+    """Whether numba is there and the work worth its while.
+
+    least    the work from which it is, once our kernels are loaded
+    loading  the work from which it is worth to load them, which may mean to compile them
+    """
     loaded = "semibandit.models._kernels" in sys.modules
-    return work >= (least if loaded else LOADING * least) and has_numba()
+    return work >= (least if loaded else loading) and has_numba()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semibandit._arrays import Floats
+from semibandit._ids import new_id
 from semibandit.policies.labels import Label
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Client:
 
         id  of your own, such as the page view's; the same id gives the same slate
         """
-        body: dict[str, Any] = {"context": _context(x), "id": id or uuid.uuid4().hex}
+        body: dict[str, Any] = {"context": _context(x), "id": id or new_id()}
         if slots is not None:
             body["slots"] = int(slots)
         for key, labels in (("candidates", candidates), ("exclude", exclude)):

@@ -5,8 +5,9 @@ import pytest
 from learners import D
 
 import semibandit as sb
+from semibandit.policies.context import read_context
 from semibandit.policies.learner import Request
-from semibandit.policies.together import choose_together, judge_together
+from semibandit.policies.together import choose_together, judge_together, read_together
 from semibandit.theory.cost import Costs
 from semibandit.theory.slate import GRID, cut, order
 
@@ -15,7 +16,24 @@ from semibandit.theory.slate import GRID, cut, order
 def always(monkeypatch):
     """Ask numba for groups of any size."""
     monkeypatch.setattr("semibandit.policies.learner.MANY", 0)
-    monkeypatch.setattr("semibandit.policies.slate_ucb.MANY", 0)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_contexts_are_read_as_one_by_one(bias):
+    random = np.random.default_rng(3)
+    X = random.standard_normal((40, D)) * 10.0 ** random.integers(-300, 300, (40, 1))
+    X[:4] = [[1e308] * D, [5e-324] * D, [-0.0] * (D - 1) + [-1e-310], [0.0] * (D - 1) + [3.0]]
+    found = read_together(X, bias)
+    plain = [read_context(x, D, bias=bias, normalize=True, sparse=False) for x in X]
+    assert np.allclose(found, plain, rtol=1e-14, atol=0.0)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf, 0.0])
+def test_contexts_are_not_read_where_one_is_wrong(wrong):
+    X = np.ones((5, D))
+    X[3] = wrong if wrong == 0.0 else [1.0] * (D - 1) + [wrong]
+    assert read_together(X, bias=False) is None
+    assert (read_together(X, bias=True) is None) == (wrong != 0.0)
 
 
 @pytest.mark.parametrize("cost", [sb.decreasing, sb.constant])

@@ -123,6 +123,31 @@ def test_a_decision_is_repeated_though_it_would_now_be_refused(where):
         assert status(lambda: rank(engine, id="other", exclude=["c"])) == 422
 
 
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]])
+def test_requests_under_one_id_in_one_group_are_told_apart(where, order):
+    """Whichever comes first: the log's decision to those who ask for it, 409 to all others."""
+    asks = [
+        {"id": "old", "exclude": ["a"]},
+        {"id": "old", "exclude": ["a", "moon"]},
+        {"id": "new", "exclude": ["moon"]},
+        {"id": "new", "exclude": ["moon", "sun"]},
+    ]
+    with running(where) as engine:
+        first = rank(engine, **asks[0])
+        engine._recent.forget()
+        with engine._news:
+            futures = [Future() for _ in asks]
+            for i in order:
+                one = asks[i]
+                engine.put(
+                    [engine.rank_job([1, 2, 3, 4], 2, None, one["exclude"], one["id"], futures[i])]
+                )
+        assert futures[0].result().at == first.at
+        wrong = [future.exception().status for future in futures[1:]]
+        assert wrong == [409, *([422, 409] if order.index(2) < order.index(3) else [409, 422])]
+        assert count(engine, "decision") == 1
+
+
 def test_many_at_once_with_one_id_get_one_decision(engine):
     with ThreadPoolExecutor(16) as pool:
         found = list(pool.map(lambda i: rank(engine, id=f"id{i % 3}"), range(60)))
@@ -149,15 +174,28 @@ def test_waiting_requests_are_ranked_together(tmp_path, monkeypatch):
     assert groups == [50]
 
 
-def test_one_wrong_request_does_not_spoil_the_others(engine):
+def test_wrong_requests_do_not_spoil_the_others(engine, monkeypatch):
+    """Nor do they slow them down: the others are still ranked together."""
+    groups = []
+    whole = engine.learner._rank_all
+    monkeypatch.setattr(
+        engine.learner,
+        "_rank_all",
+        lambda requests: groups.append(len(requests)) or whole(requests),
+    )
+    asks = [([1.0, 0, 0, 0], ["a"])] * 20
+    asks += [([1.0, 0, 0, 0], ["moon"]), ([0.0] * 4, None), ([0.0, 1, 0, 0], ["b", "c"])]
     with engine._news:
-        futures = [Future() for _ in range(3)]
-        for future, candidates in zip(futures, (["a"], ["moon"], ["b", "c"]), strict=True):
-            engine.put([engine.rank_job([1.0, 0, 0, 0], 2, candidates, None, None, future)])
-    assert futures[0].result().labels == ["a"]
-    assert set(futures[2].result().labels) == {"b", "c"}
+        futures = [Future() for _ in asks]
+        for future, (context, candidates) in zip(futures, asks, strict=True):
+            engine.put([engine.rank_job(context, 2, candidates, None, None, future)])
+    assert [future.result().labels for future in futures[:20]] == [["a"]] * 20
+    assert set(futures[22].result().labels) == {"b", "c"}
     with pytest.raises(Refused, match="candidates names 'moon'"):
-        futures[1].result()
+        futures[20].result()
+    with pytest.raises(Refused, match="context is all zeros"):
+        futures[21].result()
+    assert groups == [21]
 
 
 def test_feedback_late_out_of_order_and_again(engine):
@@ -319,12 +357,14 @@ class Moody:
     def __getattr__(self, name):
         return getattr(self._database, name)
 
-    def write(self, sql, values):
-        if self.fails == "before":
+    def rows(self, sql, values=()):
+        writes = sql.startswith("INSERT")
+        if writes and self.fails == "before":
             raise StoreError("gone")
-        self._database.write(sql, values)
-        if self.fails == "after":
+        found = self._database.rows(sql, values)
+        if writes and self.fails == "after":
             raise StoreError("gone after the commit, and nobody knows")
+        return found
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

@@ -25,7 +25,7 @@ def keeps():
     return True
 
 
-FEW = 4  # contexts up to which `see` takes them one by one
+FEW = 3  # contexts up to which `see` takes them one by one
 FAST = {
     "cache": keeps(),
     "nogil": True,
@@ -184,18 +184,18 @@ def see(X, n, owner, w, block, last, V, before, A, margin, norm2):
     elif len(X) <= register:
         XT = np.zeros((1, room(len(X), register, X.shape[1])), X.dtype)
         fill(X, register, XT[0])
-        M, N = look_through(n, register, XT, xx, *rows)
+        M, N = look_through(n, XT, xx, *rows)
     else:
         flat = np.zeros(room(len(X), 2 * register, X.shape[1]), X.dtype)
         fill(X, 2 * register, flat)
-        M, N = look_through(n, 2 * register, flat, xx, *rows)
+        M, N = look_through(n, flat, xx, *rows)
     for b in range(len(X)):
         for j in range(n):
             margin[b, owner[j]], norm2[b, owner[j]] = M[j, b], N[j, b]
 
 
 @njit(**FAST)
-def look_through(n, C, XT, xx, w, block, last, V, before, A):
+def look_through(n, XT, xx, w, block, last, V, before, A):
     """`look_rows` for any number of contexts, none of the rows hot: M and N."""
     wide = XT.size // padded(w.shape[1])
     own = np.zeros(wide, w.dtype)

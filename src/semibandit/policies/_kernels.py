@@ -119,6 +119,31 @@ def choose(n, score, tie, S, best, p, rule):
 
 
 @njit(**BRIEF)
+def read_many(X, bias, out):
+    """`read_context` for many contexts, with the bias if there is one, scaled to unit norm.
+
+    Whether all were numbers, and none of them zeros alone.
+    """
+    d = X.shape[1]
+    for b in range(len(X)):
+        biggest = 1.0 if bias else 0.0
+        for c in range(d):
+            if not abs(X[b, c]) < math.inf:
+                return False
+            biggest = max(biggest, abs(X[b, c]))
+        if biggest == 0.0:
+            return False
+        total = 0.0
+        for c in range(d + bias):
+            out[b, c] = (X[b, c] if c < d else 1.0) / biggest  # so that squares do not overflow
+            total += out[b, c] * out[b, c]
+        norm = math.sqrt(total)
+        for c in range(d + bias):
+            out[b, c] /= norm
+    return True
+
+
+@njit(**BRIEF)
 def judge_many(eps, R, logistic, norm2, margin, width, estimate, score, p):
     """Steps 2 and 3 of Figure 2 for every label of many contexts; margin is projected in place.
 

@@ -26,9 +26,10 @@ from semibandit.policies.slate import Scores, Slate
 from semibandit.theory.cost import Cost, Costs, check_a, constant, decreasing
 from semibandit.theory.slate import GRID, cut, order, read_slots
 
-__all__ = ["Common", "Learner", "Request", "View", "load", "stacked"]
+__all__ = ["Common", "Learner", "Request", "View", "load", "many", "stacked"]
 
-MANY = 512  # numbers of more than which numpy lets go of the interpreter, to wait for it again
+MANY = 64  # numbers from which one compiled loop is faster than numpy's many calls
+LOADING = 100_000  # those that are worth to load it
 TOGETHER = 1 << 23  # margins of contexts ranked together: more would only take memory
 
 
@@ -61,14 +62,14 @@ class View:
         return View(*(part[b] for part in self.parts))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Request:
     """What `rank` was asked, its context and slots read."""
 
     x: Vector
     slots: int | None
-    candidates: Iterable[Label] | None
-    exclude: Iterable[Label] | None
+    candidates: list[Label] | None
+    exclude: list[Label] | None
     draw: int
 
 
@@ -255,7 +256,7 @@ class Learner(ABC):
         """`_decide` for each; for those that want nothing special, all at once."""
         kind = type(self)
         plain = kind._pick is Learner._pick and kind._decide is Learner._decide
-        quick = plain and self.cost.cost in (decreasing, constant) and pays(views.score.size, MANY)
+        quick = plain and self.cost.cost in (decreasing, constant) and many(views.score.size)
         free = [r.candidates is None and r.exclude is None for r in requests]
         if not quick or not any(free):
             return [self._decide_one(views.at(b), r) for b, r in enumerate(requests)]
@@ -269,15 +270,17 @@ class Learner(ABC):
         best, sizes = choose_together(score, prob, tie, slots, self.a, self.cost)
         best = best if rows is None else rows[best]
         there = best + (np.arange(len(best)) * len(self._tie))[:, None]
-        parts = [part.take(there) for part in views.parts]
-        chosen, names = best.tolist(), self._labels.names
+        seen = views.margin, views.width, views.estimate, views.prob
+        margin, width, estimate, prob = (part.take(there) for part in seen)
+        chosen, names, door = best.tolist(), self._labels.names, self._door
         slates = []
         for b, (r, size) in enumerate(zip(requests, sizes.tolist(), strict=True)):
             if not free[b]:
                 slates.append(self._decide_one(views.at(b), r))
                 continue
             labels = [names[row] for row in chosen[b][:size]]
-            slates.append(self._slate_of(labels, View(*(p[b, :size] for p in parts)), r.x, r.slots))
+            here = margin[b, :size], width[b, :size], estimate[b, :size], prob[b, :size]
+            slates.append(Slate(labels, *here, r.slots, r.x, door, t=self._t))
         return slates
 
     def _decide_one(self, view: View, r: Request) -> Slate:
@@ -419,6 +422,27 @@ class Learner(ABC):
             x, self.n_features, bias=self.bias, normalize=self.normalize, sparse=self._sparse
         )
 
+    def _read_all(self, X: Sequence[Floats]) -> Sequence[Vector]:
+        """`_read` for each of these contexts, which are arrays and of the right length."""
+        plain = type(self)._read is Learner._read and self.normalize and not self._sparse
+        if plain and many(len(X) * self.n_features):
+            from semibandit.policies.together import read_together
+
+            found = read_together(np.array(X), self.bias)
+            if found is not None:
+                return list(found)
+        return [self._read(x) for x in X]
+
+    def _wrong(self, request: Request, context: Floats) -> str | None:
+        """Why it cannot be ranked, if it cannot."""
+        try:
+            self._read(context)
+            with self._lock.reading():
+                self._allowed(request.candidates, request.exclude)
+        except ValueError as why:
+            return str(why)
+        return None
+
     def _read_at(self, i: int, x: Any) -> Vector:
         try:
             return self._read(x)
@@ -448,17 +472,12 @@ class Learner(ABC):
 
     def _slate(self, view: View, rows: Ints, x: Vector, slots: int | None) -> Slate:
         names = self._labels.names
-        labels = [names[row] for row in rows.tolist()]
-        return self._slate_of(labels, View(*(part[rows] for part in view.parts)), x, slots)
-
-    def _slate_of(self, labels: list[Label], view: View, x: Vector, slots: int | None) -> Slate:
-        """The slate of these labels, in their order and that of the view."""
         return Slate(
-            labels,
-            view.margin,
-            view.width,
-            view.estimate,
-            view.prob,
+            [names[row] for row in rows.tolist()],
+            view.margin[rows],
+            view.width[rows],
+            view.estimate[rows],
+            view.prob[rows],
             slots,
             x,
             self._door,
@@ -557,6 +576,11 @@ def load(path: str | os.PathLike[str] | BinaryIO, **yours: object) -> Learner:
     except ValueError as why:
         raise ValueError(f"{name}: {why}") from None
     return learner
+
+
+def many(numbers: int) -> bool:
+    """Whether so many, one for each context and label, are worth a compiled loop."""
+    return pays(numbers, MANY, LOADING)
 
 
 def stacked(views: Sequence[View]) -> View:

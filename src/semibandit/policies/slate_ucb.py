@@ -8,11 +8,10 @@ from typing import Unpack
 import numpy as np
 
 from semibandit._arrays import Floats, Ints
-from semibandit._numba import pays
 from semibandit.models.full import Full
 from semibandit.models.model import Arrays, Look, Model, State, Vector
 from semibandit.policies.labels import Label
-from semibandit.policies.learner import MANY, Common, Learner, View, stacked
+from semibandit.policies.learner import Common, Learner, View, many, stacked
 from semibandit.policies.slate import Slate
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
 from semibandit.theory.width import Scaled, Width, is_ours
@@ -142,7 +141,7 @@ class SlateUCB(SecondOrder):
 
     def _views(self, xs: Sequence[Vector], draws: Sequence[int]) -> View:
         plain = type(self)._judge is SlateUCB._judge and type(self.loss) in (Square, Logistic)
-        if not plain or not is_ours(self.width) or not pays(len(xs) * len(self._tie), MANY):
+        if not plain or not is_ours(self.width) or not many(len(xs) * len(self._tie)):
             return super()._views(xs, draws)
         from semibandit.policies.together import judge_together
 

@@ -1,4 +1,4 @@
-"""Slates for many contexts at once: the sums of `_judge`, `order` and `cut` in compiled loops.
+"""Slates for many contexts at once: `read_context`, `_judge`, `order`, `cut` in compiled loops.
 
 A numpy operation on many contexts lets go of the interpreter and has to wait for it again, dozens
 of times for a group; a service whose other threads are busy loses more by that than by the sums.
@@ -17,9 +17,16 @@ from semibandit.policies import _kernels as kernels
 from semibandit.theory.cost import Costs, decreasing
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
 
-__all__ = ["choose_together", "judge_together", "prepare"]
+__all__ = ["choose_together", "judge_together", "prepare", "read_together"]
 
 PART = 1 << 16
+
+
+def read_together(X: Floats, bias: bool) -> Floats | None:
+    """Contexts with the bias if there is one, scaled to unit norm; None where one is wrong."""
+    out = np.empty((len(X), X.shape[1] + bias))
+    good = all(kernels.read_many(X[b], bias, out[b]) for b in _parts(X))
+    return out if good else None
 
 
 def judge_together(
@@ -64,5 +71,6 @@ def _parts(numbers: Floats) -> Iterator[slice]:
 def prepare(dtype: str) -> None:
     """Have compiled all that groups of contexts need, so that nobody waits for it later."""
     models.prepare(dtype)  # type: ignore[no-untyped-call]
+    read_together(np.ones((1, 2)), bias=False)
     parts = judge_together(1.0, Square(), np.zeros((1, 2)), np.ones((1, 2)))
     choose_together(parts[3], parts[4], np.zeros(2), [1], 0.5, Costs(decreasing))

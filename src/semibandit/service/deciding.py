@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from semibandit._ids import new_id
 from semibandit._numba import has_numba
-from semibandit.policies.learner import Learner, Request
+from semibandit.policies.learner import Learner
 from semibandit.policies.slate import Slate
 from semibandit.policies.slate_ucb import SecondOrder
 from semibandit.service.job import Answer, Rank, Refused, Reply
@@ -30,36 +30,44 @@ def prepare(learner: Learner, say: Callable[[str], object]) -> None:
 
 
 def decide(
-    learner: Learner, ranks: list[Rank], known: Mapping[str, Decision], first: int, now: float
+    learner: Learner,
+    ranks: list[Rank],
+    known: Mapping[str, Decision],
+    find: Callable[[set[str]], Mapping[str, Decision]],
+    first: int,
+    now: float,
 ) -> tuple[list[tuple[Decision, list[Answer]]], list[Reply]]:
     """New decisions with those who wait for them, and replies that need no decision.
 
     known  decisions that have one of the ids asked for: the same id gives the same decision
+    find   the log's decisions with these ids: what is wrong now may have been decided long ago
     first  the draw of the first new decision; every one has its own
     """
     replies: list[Reply] = []
     fresh: dict[str, list[Rank]] = {}
     for job in ranks:
-        id = secrets.token_hex(12) if job.id is None else job.id
+        id = new_id() if job.id is None else job.id
         if id in known:
-            same = known[id].asked == job.asked
-            replies.append((job.answer, known[id] if same else _another(id)))
-        elif id in fresh and fresh[id][0].asked != job.asked:
-            replies.append((job.answer, _another(id)))
+            replies.append(_again(job, known[id]))
         else:
             fresh.setdefault(id, []).append(job)
-    asked = [jobs[0].request for jobs in fresh.values()]
-    requests = [
-        Request(r.x, r.slots, r.candidates, r.exclude, draw) for draw, r in enumerate(asked, first)
-    ]
+    asked = [jobs[0] for jobs in fresh.values()]
+    for draw, job in enumerate(asked, first):
+        job.draw = draw
     decided: list[tuple[Decision, list[Answer]]] = []
-    slates = _rank(learner, requests)
-    for (id, jobs), request, slate in zip(fresh.items(), requests, slates, strict=True):
-        answers = [job.answer for job in jobs]
+    for (id, jobs), slate in zip(fresh.items(), _rank(learner, asked), strict=True):
+        before = None
+        if isinstance(slate, Refused) and jobs[0].id is not None:
+            before = find({id}).get(id)
+        if before is not None:
+            replies += [_again(job, before) for job in jobs]
+            continue
+        answers = [job.answer for job in jobs if job is jobs[0] or job.asked == jobs[0].asked]
+        replies += [(job.answer, _another(id)) for job in jobs if job.answer not in answers]
         if isinstance(slate, Refused):
             replies += [(answer, slate) for answer in answers]
         else:
-            decided.append((_decision(id, now, jobs[0], request, slate), answers))
+            decided.append((_decision(id, now, jobs[0], slate), answers))
     return decided, replies
 
 
@@ -84,14 +92,26 @@ def next_in_line(learner: Learner, decision: Decision) -> dict[str, Any] | None:
     }
 
 
-def _rank(learner: Learner, requests: list[Request]) -> list[Slate | Refused]:
-    """All at once; where one of them is wrong, one by one, to say which."""
+def _rank(learner: Learner, asked: list[Rank]) -> list[Slate | Refused]:
+    """All at once; those that are wrong are left out, and told why."""
     try:
-        return [*learner._rank_all(requests)]
+        for job, x in zip(asked, learner._read_all([job.context for job in asked]), strict=True):
+            job.x = x
+        return [*learner._rank_all(asked)]
     except ValueError as why:
-        if len(requests) == 1:
+        if len(asked) == 1:
             return [Refused(422, str(why))]
-    return [slate for request in requests for slate in _rank(learner, [request])]
+    wrong = [learner._wrong(job, job.context) for job in asked]
+    if not any(wrong):  # and yet they cannot be ranked together
+        return [slate for job in asked for slate in _rank(learner, [job])]
+    right = [job for job, why in zip(asked, wrong, strict=True) if why is None]
+    slates = iter(_rank(learner, right))
+    return [next(slates) if why is None else Refused(422, why) for why in wrong]
+
+
+def _again(job: Rank, before: Decision) -> Reply:
+    """The reply to a request whose id has a decision."""
+    return job.answer, before if before.asked == job.asked else _another(before.id)
 
 
 def _another(id: str) -> Refused:
@@ -102,13 +122,13 @@ def _another(id: str) -> Refused:
     )
 
 
-def _decision(id: str, now: float, job: Rank, request: Request, slate: Slate) -> Decision:
+def _decision(id: str, now: float, job: Rank, slate: Slate) -> Decision:
     assert slate.t is not None
     return Decision(
         id,
         now,
         job.context,
-        request.slots,
+        job.slots,
         job.candidates,
         job.exclude,
         slate.labels,
@@ -116,7 +136,7 @@ def _decision(id: str, now: float, job: Rank, request: Request, slate: Slate) ->
         slate.estimate.tolist(),
         slate.width.tolist(),
         slate.t,
-        request.draw,
+        job.draw,
         slate.propensity,
         slate.leader,
     )

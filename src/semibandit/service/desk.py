@@ -31,8 +31,8 @@ class Desk:
         limits = self.engine.settings.limits
         if asked.slots is not None and asked.slots > limits.slots:
             raise Refused(422, f"slots = {asked.slots}, but at most {limits.slots} can be had")
-        for what in ("candidates", "exclude"):
-            if len(getattr(asked, what) or ()) > limits.labels:
+        for what, labels in (("candidates", asked.candidates), ("exclude", asked.exclude)):
+            if labels is not None and len(labels) > limits.labels:
                 raise Refused(422, f"{what} has more than {limits.labels} labels")
         try:
             return self.engine.rank_job(

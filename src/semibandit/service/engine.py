@@ -20,7 +20,7 @@ import numpy as np
 
 from semibandit._arrays import Floats
 from semibandit.policies.labels import Label
-from semibandit.policies.learner import Learner, Request
+from semibandit.policies.learner import Learner
 from semibandit.service.checking import check_feedback, wrong_change
 from semibandit.service.deciding import decide, next_in_line, prepare
 from semibandit.service.job import Answer, Change, Give, Job, Rank, Refused, Reply
@@ -131,16 +131,16 @@ class Engine:
         id: str | None,
         answer: Answer,
     ) -> Rank:
-        """A request to rank, its context and slots read; ValueError where they are wrong."""
+        """A request to rank; ValueError where its context or slots cannot be right."""
         given = self._vector(context)
-        vector = self.learner._read(given)
+        if given.shape != (self.learner.n_features,):
+            self.learner._read(given)  # says what is wrong
         if not self.learner.normalize and np.max(np.abs(given)) > LARGEST:
             raise ValueError(
                 f"context has numbers beyond {LARGEST:g}, and this learner takes them as they are"
             )
         limit = self.learner._read_slots(slots)
-        request = Request(vector, limit, candidates, exclude, 0)
-        return Rank(id, given, request, candidates, exclude, answer)
+        return Rank(given, limit, candidates, exclude, 0, id, given, answer)
 
     def put(self, jobs: Sequence[Job]) -> None:
         """Hand jobs in, all or none: Refused with 503 where too many wait."""
@@ -229,11 +229,10 @@ class Engine:
         given: list[tuple[Feedback, Decision, list[Answer]]] = []
         changed: list[tuple[LabelChange, Answer]] = []
         if ranks:
-            known_to = self._recent.at_hand if new else self._recent.decisions
+            find = self._recent.decisions
+            known_to = self._recent.at_hand if new else find
             known = known_to({job.id for job in ranks if job.id is not None})
-            decided, more = decide(self.learner, ranks, known, self.store.last + 1, now)
-            if new and any(isinstance(reply, Refused) for _, reply in more):
-                return self._answer(group, new=False)  # it may be right, and decided long ago
+            decided, more = decide(self.learner, ranks, known, find, self.store.last + 1, now)
             replies += more
         if gives:
             ids = {job.feedback.id for job in gives}

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from semibandit._arrays import Floats
-from semibandit.policies.labels import Label
 from semibandit.policies.learner import Request
 from semibandit.store.event import Feedback, LabelChange
 
@@ -31,21 +30,18 @@ class Answer(Protocol):
     def set_exception(self, exception: Any, /) -> None: ...
 
 
-@dataclass(frozen=True, eq=False)
-class Rank:
-    """Decide; the context was read, and is also there as it was given."""
+@dataclass(slots=True, eq=False)
+class Rank(Request):
+    """Decide; `x` is read, and `draw` set, when its turn has come."""
 
     id: str | None
-    context: Floats
-    request: Request
-    candidates: list[Label] | None
-    exclude: list[Label] | None
+    context: Floats  # as it was given
     answer: Answer
 
     @property
     def asked(self) -> tuple[object, ...]:
         """The request, to know it again by."""
-        return (self.context.tobytes(), self.request.slots, self.candidates, self.exclude)
+        return (self.context.tobytes(), self.slots, self.candidates, self.exclude)
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,6 +67,8 @@ class Learning:
 
     def put(self, lessons: list[Lesson]) -> None:
         """Lessons that are in the log, in its order."""
+        if not lessons:
+            return  # and wake nobody
         with self._news:
             if self._over:
                 for one in lessons:

@@ -29,10 +29,9 @@ class Database(Protocol):
     blob: str  # the type of bytes
     real: str  # the type of a float64
 
-    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]: ...
-
-    def write(self, sql: str, values: Sequence[Any]) -> None:
-        """One statement, whole and on disk when it returns; KnownId where a key is not new."""
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """What a statement finds. One that writes is on disk when this returns, outside of a
+        transaction, and KnownId where a key is not new."""
         ...
 
     def many(self, sql: str, values: Sequence[Sequence[Any]]) -> None: ...
@@ -43,8 +42,11 @@ class Database(Protocol):
 
     def has_table(self, name: str) -> bool: ...
 
-    def tidy(self) -> None:
-        """Do now what would else have to be done while someone waits."""
+    def tidy(self) -> bool:
+        """Do now what would else have to be done while someone waits.
+
+        True where it should be done once more, while nobody writes.
+        """
         ...
 
     def close(self) -> None: ...

@@ -51,12 +51,6 @@ class PostgreSQL:
         try:
             cursor = self._db.execute(sql.replace("?", "%s").encode(), values or None)
             return cursor.fetchall() if cursor.description else []
-        except self._psycopg.Error as why:
-            raise StoreError(f"{self.name}: {str(why).strip()}") from None
-
-    def write(self, sql: str, values: Sequence[Any]) -> None:
-        try:
-            self._db.execute(sql.replace("?", "%s").encode(), values)
         except self._psycopg.errors.UniqueViolation as why:
             raise KnownId(f"{self.name}: {str(why).strip()}") from None
         except self._psycopg.Error as why:
@@ -80,8 +74,8 @@ class PostgreSQL:
     def has_table(self, name: str) -> bool:
         return self.rows("SELECT to_regclass(?::text)", (name,))[0][0] is not None
 
-    def tidy(self) -> None:
-        pass  # the server does
+    def tidy(self) -> bool:
+        return False  # the server does
 
     def close(self) -> None:
         with suppress(self._psycopg.Error):  # what was committed is on disk

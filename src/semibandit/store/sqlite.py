@@ -15,7 +15,8 @@ from semibandit.store.database import KnownId, StoreError, StoreTaken
 __all__ = ["FILE", "SQLite"]
 
 FILE = "semibandit.db"
-WAL = 20_000  # pages of the write-ahead log; most are put in their place before, see `tidy`
+WAL = 20_000  # pages of the write-ahead log; most are put in their place before, see `tidy`.
+# Those who write beside the log's owner leave it to `tidy`: they hold the log up while they commit.
 
 
 class SQLite:
@@ -50,7 +51,7 @@ class SQLite:
             if write:
                 self._db.execute("PRAGMA journal_mode=WAL")
                 self._db.execute("PRAGMA synchronous=FULL")
-                self._db.execute(f"PRAGMA wal_autocheckpoint={WAL}")
+                self._db.execute(f"PRAGMA wal_autocheckpoint={WAL if lock else 0}")
                 self._db.execute("BEGIN IMMEDIATE")  # it can be written, or says so now
                 self._db.execute("ROLLBACK")
             else:
@@ -62,12 +63,6 @@ class SQLite:
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         try:
             return self._db.execute(sql, values).fetchall()
-        except sqlite3.Error as why:
-            raise StoreError(f"{self.name}: {why}") from None
-
-    def write(self, sql: str, values: Sequence[Any]) -> None:
-        try:
-            self._db.execute(sql, values)
         except sqlite3.IntegrityError as why:
             raise KnownId(f"{self.name}: {why}") from None
         except sqlite3.Error as why:
@@ -93,9 +88,13 @@ class SQLite:
     def has_table(self, name: str) -> bool:
         return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)))
 
-    def tidy(self) -> None:
-        """Put the write-ahead log in its place: where another thread does, writing need not."""
-        self.rows("PRAGMA wal_checkpoint(PASSIVE)")
+    def tidy(self) -> bool:
+        """Put the write-ahead log in its place: where another thread does, writing need not.
+
+        Only where nothing is written meanwhile does the log begin anew, and stops growing.
+        """
+        _, pages, _ = self.rows("PRAGMA wal_checkpoint(PASSIVE)")[0]
+        return int(pages) > WAL // 2
 
     def close(self) -> None:
         try:

@@ -29,6 +29,7 @@ __all__ = ["KnownId", "Store", "StoreError", "StoreTaken", "snapshot_bytes"]
 
 FORMAT = 1
 PART = 1 << 18  # bytes of a snapshot in one transaction
+SOME = 64  # parts after which the store is tidied
 PAUSE = 0.001  # seconds after it, for the log to have its turn
 PAGE = 1000  # rows read at a time
 KEPT = 2  # snapshots kept besides the first
@@ -124,7 +125,7 @@ class Store:
 
     def _insert(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """In one statement: at every one a driver lets go of the interpreter and waits for it."""
-        self._db.write(
+        self._db.rows(
             "INSERT INTO semibandit_events (seq, kind, id, at, context, body) VALUES "
             + ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(rows)),
             [value for row in rows for value in row],
@@ -205,11 +206,13 @@ class Store:
         self._drop_parts()  # left by a crash
         for part, first in enumerate(range(0, len(content), PART)):
             with self._turn:
-                self._db.write(
+                self._db.rows(
                     "INSERT INTO semibandit_parts (seq, part, bytes) VALUES (?, ?, ?)",
                     (seq, part, content[first : first + PART]),
                 )
             time.sleep(PAUSE)
+            if part % SOME == SOME - 1:
+                self.tidy()
         older = [s for s in self.snapshots() if s > 0]
         with self._turn, self._db.transaction():
             self._db.rows("INSERT INTO semibandit_snapshots (seq) VALUES (?)", (seq,))
@@ -224,7 +227,7 @@ class Store:
             "WHERE seq NOT IN (SELECT seq FROM semibandit_snapshots)"
         ):
             with self._turn:
-                self._db.write(
+                self._db.rows(
                     "DELETE FROM semibandit_parts WHERE seq = ? AND part = ?", (seq, part)
                 )
             time.sleep(PAUSE)
@@ -252,7 +255,9 @@ class Store:
 
     def tidy(self) -> None:
         """Do now what would else have to be done while someone waits; for a thread of its own."""
-        self._db.tidy()
+        if self._db.tidy():
+            with self._turn:
+                self._db.tidy()
 
     def close(self) -> None:
         """Let go of the store."""
