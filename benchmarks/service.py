@@ -186,16 +186,17 @@ class Bench:
         ]
 
     def mixed(self, port: int, n: int) -> None:
-        """Rank and feedback side by side, half of the connections each."""
+        """Rank and feedback side by side, half of the connections each, or one."""
         found: list[list[dict[str, Any]]] = []
+        half = max(1, n // 2)
         for _ in range(self.turns):
             before = load(port, self.load("/rank", self.ranks(), n, keep=True))[0]
             told = feedback_bodies(before["answers"])
-            half = self.load("/rank", self.ranks(), n // 2), self.load("/feedback", told, n // 2)
-            found.append(load(port, *half))
+            both = self.load("/rank", self.ranks(), half), self.load("/feedback", told, half)
+            found.append(load(port, *both))
             settle(port)
-        self.note("mixed: rank", n // 2, [one[0] for one in found])
-        self.note("mixed: feedback", n // 2, [one[1] for one in found])
+        self.note("mixed: rank", half, [one[0] for one in found])
+        self.note("mixed: feedback", half, [one[1] for one in found])
 
     def heavy(self, port: int, n: int) -> list[int]:
         """Rank while feedback is learned without a pause, and without; how much was still there."""
@@ -235,7 +236,7 @@ def main(
             load(port, bench.load("/rank", bench.ranks(500), 4))
             for n in connections:
                 bench.throughput(empty, port, n)
-            for n in connections[1:]:
+            for n in connections:
                 bench.mixed(port, n)
             left = bench.heavy(port, 16)
     found = {

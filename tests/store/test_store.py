@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -132,6 +133,19 @@ def test_one_writer_at_a_time_and_many_readers(where, monkeypatch):
     store.close()
     other = subprocess.run([sys.executable, "-c", code, where], capture_output=True, text=True)
     assert (other.stdout, other.returncode) == ("", 0), other.stderr
+
+
+def test_the_write_ahead_log_begins_anew_though_there_is_always_more(tmp_path, monkeypatch):
+    with Store.create(tmp_path, sb.SlateUCB(3, 2)) as store, store.beside() as tidier:
+        monkeypatch.setattr("semibandit.store.sqlite.WAL", 200)  # pages; the owner has its own
+        writer = threading.Thread(
+            target=lambda: [store.append([decision(f"{i}")]) for i in range(4000)]
+        )
+        writer.start()
+        while writer.is_alive():
+            tidier.tidy()
+        assert (tmp_path / "semibandit.db-wal").stat().st_size < 1000 * 4096
+        assert store.count("decision") == 4000
 
 
 def test_create_does_not_overwrite(where):
