@@ -15,6 +15,8 @@ from semibandit.serve_cli import HERE
 
 __all__ = ["add_to"]
 
+HARDLY = 0.1  # labels shown in a round of a simulation, on average
+
 
 def add_to(app: typer.Typer) -> None:
     """Give the command line these commands."""
@@ -124,3 +126,8 @@ def simulate(
         f"{float(regret[-1]) / half:.2f}" if half > 0 else "",
     )
     Console().print(table)
+    if trace.sizes.mean() < HARDLY:
+        Console().print(
+            "Hardly anything was shown: too little is relevant in this world (--density), or the "
+            "service has learned elsewhere that nothing is. A new service would tell."
+        )

@@ -122,6 +122,19 @@ def test_watching(server):
     assert server.post("/snapshot").json()["position"] == server.state()["learned"]
 
 
+def test_what_is_wrong_is_counted_too(tmp_path):
+    with Server(tmp_path / "s", "--features", 2, "--labels", 3) as server:
+        for context in ([1, "x"], [1], [1, 2, 3], "none", [0, 1]):
+            server.post("/rank", {"context": context})
+        server.post("/feedback", {"clicked": []})
+        server.feedback("nobody", [])
+        text = server.get("/metrics").text
+    for what, status, n in (
+        ("rank", 422, 4), ("rank", 200, 1), ("feedback", 422, 1), ("feedback", 404, 1),
+    ):  # fmt: skip
+        assert number(text, f'semibandit_requests_total{{status="{status}",what="{what}"}}') == n
+
+
 def number(text, name):
     """What Prometheus' text says of it."""
     return float(next(line for line in text.splitlines() if line.startswith(name)).split()[-1])

@@ -41,6 +41,13 @@ def test_simulate_shows_regret_that_shrinks(played):
         assert word in said.output
 
 
+def test_simulate_says_so_where_hardly_anything_is_worth_showing(played, tmp_path):
+    with Server(tmp_path / "s", "--features", 2, "--labels", 3) as server:
+        said = run("simulate", server.url, "--rounds", 100)
+    assert "Hardly anything was shown" in said.output
+    assert "Hardly anything" not in played[1].output
+
+
 def test_simulate_plays_as_the_library_does(tmp_path):
     world = sb.Synthetic(5, 6, density=0.2, seed=3)
     from semibandit.experiments.simulate import simulate

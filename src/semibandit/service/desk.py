@@ -46,14 +46,18 @@ class Desk:
 
     async def rank(self, body: bytes) -> dict[str, Any]:
         """The answer to POST /rank."""
-        asked = _read(body, schema.RankRequest)
-        return decided(await self.one("rank", asked, self.rank_job))
+        return decided(await self.one("rank", body, self._read_rank))
 
     async def feedback(self, body: bytes) -> dict[str, Any]:
         """The answer to POST /feedback."""
-        told = _read(body, schema.FeedbackRequest)
-        found = await self.one("feedback", told, self.give_job)
+        found = await self.one("feedback", body, self._read_give)
         return {"id": found.id, "status": "accepted"}
+
+    def _read_rank(self, body: bytes, answer: asyncio.Future[Any]) -> Rank:
+        return self.rank_job(_read(body, schema.RankRequest), answer)
+
+    def _read_give(self, body: bytes, answer: asyncio.Future[Any]) -> Give:
+        return self.give_job(_read(body, schema.FeedbackRequest), answer)
 
     async def one(self, what: str, asked: Any, make: Callable[..., Job]) -> Any:
         """The answer to one job; Refused comes out as an HTTP error."""
