@@ -55,7 +55,8 @@ class Connection(asyncio.Protocol):
 async def run(port: int, loads: list[Load], first: list[Load]) -> list[dict[str, object]]:
     """All loads at once, after those of `first`; for each its rate, latencies and statuses."""
     for load in first:
-        await _one(port, load)
+        done = await _one(port, load)
+        assert done["statuses"] == {200: len(load.bodies)}, done["statuses"]
     return list(await asyncio.gather(*(_one(port, load) for load in loads)))
 
 

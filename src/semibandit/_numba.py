@@ -15,11 +15,13 @@ def has_numba() -> bool:
     return importlib.util.find_spec("numba") is not None
 
 
-def pays(work: int, least: int, loading: int) -> bool:
+def pays(work: int, module: str, least: int, loading: int | None = None) -> bool:
     """Whether numba is there and the work worth its while.
 
-    least    the work from which it is, once our kernels are loaded
-    loading  the work from which it is worth to load them, which may mean to compile them
+    module   whose kernels are wanted
+    least    the work from which they pay, once they are loaded
+    loading  the work from which it pays to load them, which may mean to compile them, if any
     """
-    loaded = "semibandit.models._kernels" in sys.modules
-    return work >= (least if loaded else loading) and has_numba()
+    if f"semibandit.{module}" in sys.modules:
+        return work >= least and has_numba()
+    return loading is not None and work >= loading and has_numba()

@@ -44,7 +44,11 @@ def serve(
         float | None, typer.Option(help="How much to explore; 0.25 if nothing is said.")
     ] = None,
     a: Annotated[
-        float | None, typer.Option(help="What a missed label weighs, 0 to 1; else 0.5.")
+        float | None,
+        typer.Option(
+            help="What a missed label weighs, 0 to 1; else 0.5. A label is shown from a chance of "
+            "about 1 - a on: where clicks are rare, say 0.95; 1 fills all slots."
+        ),
     ] = None,
     bias: Annotated[
         bool | None,

@@ -152,6 +152,28 @@ def test_docs_need_no_network(server):
     }  # fmt: skip
 
 
+def test_the_description_says_how_long_a_context_is_unless_a_batch_says_it_for_each(server):
+    document = server.get("/openapi.json").json()
+
+    def lengths(path):
+        content = document["paths"][path]["post"]["requestBody"]["content"]
+        model = follow(content["application/json"]["schema"])
+        if path == "/rank/batch":
+            model = follow(model["properties"]["requests"]["items"])
+        numbers = model["properties"]["context"]["oneOf"][0]
+        return numbers.get("minItems"), numbers.get("maxItems")
+
+    def follow(ref):
+        return document["components"]["schemas"][ref["$ref"].rsplit("/", 1)[1]]
+
+    assert lengths("/rank") == (4, 4)
+    assert lengths("/rank/batch") == (None, None)
+    asked = [{"context": [1, 0, 0, 0]}, {"context": [1, 0, 0]}]
+    good, bad = server.post("/rank/batch", {"requests": asked}).json()["results"]
+    assert good["slate"]
+    assert bad["status"] == 422
+
+
 def test_named_features(tmp_path):
     names = ("--features", "hour,weekend", "--labels", "2")
     with Server(tmp_path / "s", *names) as server:

@@ -1,5 +1,7 @@
 """The engine: nothing is answered or learned that is not in the log, and all of that is."""
 
+import subprocess
+import sys
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -8,6 +10,7 @@ import pytest
 from server import until
 
 import semibandit as sb
+import semibandit.policies.together
 from semibandit.service.engine import Engine
 from semibandit.service.job import Change, Give, Refused
 from semibandit.service.settings import Limits, Settings
@@ -125,12 +128,12 @@ def test_a_decision_is_repeated_though_it_would_now_be_refused(where):
 
 @pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]])
 def test_requests_under_one_id_in_one_group_are_told_apart(where, order):
-    """Whichever comes first: the log's decision to those who ask for it, 409 to all others."""
+    """Whichever comes first: who is wrong leaves the id to the others, and the log knows best."""
     asks = [
         {"id": "old", "exclude": ["a"]},
         {"id": "old", "exclude": ["a", "moon"]},
         {"id": "new", "exclude": ["moon"]},
-        {"id": "new", "exclude": ["moon", "sun"]},
+        {"id": "new", "exclude": ["b"]},
     ]
     with running(where) as engine:
         first = rank(engine, **asks[0])
@@ -143,9 +146,63 @@ def test_requests_under_one_id_in_one_group_are_told_apart(where, order):
                     [engine.rank_job([1, 2, 3, 4], 2, None, one["exclude"], one["id"], futures[i])]
                 )
         assert futures[0].result().at == first.at
-        wrong = [future.exception().status for future in futures[1:]]
-        assert wrong == [409, *([422, 409] if order.index(2) < order.index(3) else [409, 422])]
-        assert count(engine, "decision") == 1
+        assert futures[1].exception().status == 409
+        early = order.index(2) < order.index(3)  # else the id is taken
+        assert futures[2].exception().status == (422 if early else 409)
+        assert futures[3].result().exclude == ["b"]
+        assert count(engine, "decision") == 2
+
+
+@pytest.mark.parametrize("kind", [sb.SlateUCB, sb.Thompson, sb.EpsilonGreedy])
+def test_every_decision_is_the_learners_own_with_its_own_draw(tmp_path, kind):
+    """Its place in the log, whatever was refused; and as `rank` decides with that draw."""
+    assert semibandit.policies.together  # loaded, as in a service with a large learner
+    contexts = np.random.default_rng(0).standard_normal((80, 60))
+    with running(tmp_path, kind(60, LABELS)) as engine:
+        for some in np.split(contexts, 4):
+            with engine._news:
+                futures = [Future() for _ in range(22)]
+                for future, x in zip(futures, [np.zeros(60), *some, some[0]], strict=True):
+                    out = ["moon"] if future is futures[5] else None
+                    engine.put([engine.rank_job(x, 2, None, out, None, future)])
+            assert [i for i, future in enumerate(futures) if future.exception()] == [0, 5]
+        with engine.store.beside() as store:
+            log = list(store.events())
+        assert [decision.draw for _, decision in log] == [seq for seq, _ in log]
+        assert len(log) == 80
+        for _, decision in log:
+            own = engine.learner.rank(decision.context, decision.slots, draw=decision.draw)
+            assert (decision.labels, decision.prob) == (own.labels, pytest.approx(own.prob))
+
+
+def test_a_context_may_be_a_line_of_a_matrix(engine):
+    assert rank(engine, [[1.0, 2.0, 3.0, 4.0]]).context.tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert status(lambda: rank(engine, [0.0] * 4)) == 422
+    with pytest.raises(ValueError, match="context has 2 features"):
+        rank(engine, [[1.0, 2.0]])
+
+
+def test_requests_never_wait_for_numba_to_be_loaded(tmp_path):
+    """Small learners do without it, however many requests there are."""
+    code = """if True:
+        import sys
+        from concurrent.futures import Future
+        import numpy as np
+        import semibandit as sb
+        from semibandit.service.engine import Engine
+        from semibandit.store.store import Store
+
+        engine = Engine(Store.create(sys.argv[1], sb.SlateUCB(150, 3)))
+        engine.start()
+        with engine._news:
+            futures = [Future() for _ in range(1000)]
+            for future, x in zip(futures, np.random.default_rng(0).random((1000, 150))):
+                engine.put([engine.rank_job(x, 2, None, None, None, future)])
+        assert all(future.result().labels for future in futures)
+        engine.stop()
+        assert "numba" not in sys.modules
+    """
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
 
 
 def test_many_at_once_with_one_id_get_one_decision(engine):

@@ -109,6 +109,23 @@ def test_where_the_cut_fell(browser, tmp_path):
             )
 
 
+@pytest.mark.parametrize("a", [0.5, 0.95])
+def test_a_service_that_shows_hardly_anything_says_why(browser, tmp_path, a):
+    """Three labels that are never clicked: with a = 0.5 they are soon given up."""
+    with Server(tmp_path / "s", *NAMED, "--a", a) as server, Tab(browser, server.url) as page:
+        for _ in range(80):
+            shown = server.rank([1, 2]).json()
+            server.feedback(shown["id"], [])
+            server.until(lambda state: state["backlog"] == 0)
+        text(page, "decisions", "^80$")
+        advice = page.locator("#advice")
+        if a == 0.5:
+            expect(advice).to_be_visible()
+            text(page, "advice", "with a = 0.5 .* about 50.0% of the time")
+        else:
+            expect(advice).to_be_hidden()
+
+
 def test_with_the_keyboard_alone(browser, tmp_path):
     with Server(tmp_path / "s", *NAMED) as server, Tab(browser, server.url) as page:
         expect(page.get_by_label("hour")).to_be_visible()

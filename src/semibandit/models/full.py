@@ -34,7 +34,7 @@ __all__ = ["Full", "FullState"]
 NONE = -1
 OFTEN = 65_536  # updates after which a label's sum is compensated
 WORTH = 1_000_000  # multiplications below which numpy is as fast as numba
-LOADING = 200_000_000  # those that are worth to load it
+LOADING = 10_000_000_000  # those that are worth a second for loading it, or 20 for compiling
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class FullState:
         X = np.array([dense(x) for x in xs], dtype=self.w.dtype)
         margin, norm2 = np.empty((len(X), len(self.home))), np.empty((len(X), len(self.home)))
         work = len(X) * self.d * (self.n + self.p + self.m * self.d)
-        if not pays(work, WORTH, LOADING):
+        if not pays(work, "models._kernels", WORTH, LOADING):
             self._see(X, margin, norm2)
             return margin, norm2
         from semibandit.models._kernels import see

@@ -15,7 +15,14 @@ from numba import njit
 from semibandit.models._kernels import FAST, event
 from semibandit.theory.slate import EQUAL, GRID
 
-__all__ = ["choose_many", "diagonal_rounds", "judge_many", "shared_rounds", "window_rounds"]
+__all__ = [
+    "choose_many",
+    "diagonal_rounds",
+    "judge_many",
+    "read_many",
+    "shared_rounds",
+    "window_rounds",
+]
 
 BRIEF = {**FAST, "nogil": False}  # done sooner than the interpreter would be had back
 FEW = 48  # up to this many slots an insertion is faster than a sort

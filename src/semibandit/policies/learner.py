@@ -29,7 +29,7 @@ from semibandit.theory.slate import GRID, cut, order, read_slots
 __all__ = ["Common", "Learner", "Request", "View", "load", "many", "stacked"]
 
 MANY = 64  # numbers from which one compiled loop is faster than numpy's many calls
-LOADING = 100_000  # those that are worth to load it
+LOADING = 10_000_000  # those that are worth a second for loading it, or 20 for compiling
 TOGETHER = 1 << 23  # margins of contexts ranked together: more would only take memory
 
 
@@ -86,6 +86,11 @@ class Learner(ABC):
 
     def __init_subclass__(cls) -> None:
         Learner.kinds[cls._kind()] = cls
+
+    @classmethod
+    def _picks_plainly(cls) -> bool:
+        """Whether it shows the best labels by their scores, and draws nothing for that."""
+        return cls._pick is Learner._pick and cls._decide is Learner._decide
 
     @classmethod
     def _kind(cls) -> str:
@@ -254,9 +259,8 @@ class Learner(ABC):
 
     def _decide_all(self, views: View, requests: Sequence[Request]) -> list[Slate]:
         """`_decide` for each; for those that want nothing special, all at once."""
-        kind = type(self)
-        plain = kind._pick is Learner._pick and kind._decide is Learner._decide
-        quick = plain and self.cost.cost in (decreasing, constant) and many(views.score.size)
+        plain = self._picks_plainly() and self.cost.cost in (decreasing, constant)
+        quick = plain and many(views.score.size)
         free = [r.candidates is None and r.exclude is None for r in requests]
         if not quick or not any(free):
             return [self._decide_one(views.at(b), r) for b, r in enumerate(requests)]
@@ -423,25 +427,24 @@ class Learner(ABC):
         )
 
     def _read_all(self, X: Sequence[Floats]) -> Sequence[Vector]:
-        """`_read` for each of these contexts, which are arrays and of the right length."""
-        plain = type(self)._read is Learner._read and self.normalize and not self._sparse
-        if plain and many(len(X) * self.n_features):
-            from semibandit.policies.together import read_together
+        """`_read` for each of these contexts, which are arrays and of the right length.
 
-            found = read_together(np.array(X), self.bias)
-            if found is not None:
-                return list(found)
+        To the bit, where the learner draws: its draws follow from the bits of x.
+        """
         return [self._read(x) for x in X]
 
-    def _wrong(self, request: Request, context: Floats) -> str | None:
-        """Why it cannot be ranked, if it cannot."""
-        try:
-            self._read(context)
-            with self._lock.reading():
-                self._allowed(request.candidates, request.exclude)
-        except ValueError as why:
-            return str(why)
-        return None
+    def _wrong(self, requests: Sequence[Request], contexts: Sequence[Floats]) -> list[str | None]:
+        """Of each why it cannot be ranked, if it cannot."""
+        found: list[str | None] = []
+        with self._lock.reading():
+            for request, context in zip(requests, contexts, strict=True):
+                try:
+                    self._read(context)
+                    self._allowed(request.candidates, request.exclude)
+                    found.append(None)
+                except ValueError as why:
+                    found.append(str(why))
+        return found
 
     def _read_at(self, i: int, x: Any) -> Vector:
         try:
@@ -578,9 +581,9 @@ def load(path: str | os.PathLike[str] | BinaryIO, **yours: object) -> Learner:
     return learner
 
 
-def many(numbers: int) -> bool:
-    """Whether so many, one for each context and label, are worth a compiled loop."""
-    return pays(numbers, MANY, LOADING)
+def many(numbers: int, loading: int | None = LOADING) -> bool:
+    """Whether so many, one for each context and label or feature, are worth a compiled loop."""
+    return pays(numbers, "policies.together", MANY, loading)
 
 
 def stacked(views: Sequence[View]) -> View:

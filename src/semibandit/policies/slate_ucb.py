@@ -139,6 +139,18 @@ class SlateUCB(SecondOrder):
         prob = self.loss.prob(np.clip(score, -R, R))  # step 3
         return View(margin, width, self.loss.prob(margin), score, prob)
 
+    def _read_all(self, X: Sequence[Floats]) -> Sequence[Vector]:
+        kind = type(self)
+        plain = kind._judge is SlateUCB._judge and kind._picks_plainly()  # nothing is drawn
+        plain = plain and kind._read is Learner._read and self.normalize and not self._sparse
+        if plain and many(len(X) * self.n_features, loading=None):
+            from semibandit.policies.together import read_together
+
+            found = read_together(np.array(X), self.bias)
+            if found is not None:
+                return list(found)
+        return super()._read_all(X)
+
     def _views(self, xs: Sequence[Vector], draws: Sequence[int]) -> View:
         plain = type(self)._judge is SlateUCB._judge and type(self.loss) in (Square, Logistic)
         if not plain or not is_ours(self.width) or not many(len(xs) * len(self._tie)):

@@ -41,7 +41,7 @@ def decide(
 
     known  decisions that have one of the ids asked for: the same id gives the same decision
     find   the log's decisions with these ids: what is wrong now may have been decided long ago
-    first  the draw of the first new decision; every one has its own
+    first  the place in the log of the first new decision, and its draw; every one has its own
     """
     replies: list[Reply] = []
     fresh: dict[str, list[Rank]] = {}
@@ -51,23 +51,28 @@ def decide(
             replies.append(_again(job, known[id]))
         else:
             fresh.setdefault(id, []).append(job)
-    asked = [jobs[0] for jobs in fresh.values()]
-    for draw, job in enumerate(asked, first):
-        job.draw = draw
+    slates = _rank(learner, [jobs[0] for jobs in fresh.values()], first)
     decided: list[tuple[Decision, list[Answer]]] = []
-    for (id, jobs), slate in zip(fresh.items(), _rank(learner, asked), strict=True):
+    others: list[Rank] = []
+    for (id, jobs), slate in zip(fresh.items(), slates, strict=True):
         before = None
         if isinstance(slate, Refused) and jobs[0].id is not None:
             before = find({id}).get(id)
         if before is not None:
             replies += [_again(job, before) for job in jobs]
             continue
-        answers = [job.answer for job in jobs if job is jobs[0] or job.asked == jobs[0].asked]
-        replies += [(job.answer, _another(id)) for job in jobs if job.answer not in answers]
+        same = [job for job in jobs if job is jobs[0] or job.asked == jobs[0].asked]
+        rest = [job for job in jobs if job not in same]
         if isinstance(slate, Refused):
-            replies += [(answer, slate) for answer in answers]
+            replies += [(job.answer, slate) for job in same]
+            others += rest  # the id is still free for them
         else:
-            decided.append((_decision(id, now, jobs[0], slate), answers))
+            replies += [(job.answer, _another(id)) for job in rest]
+            decided.append((_decision(id, now, jobs[0], slate), [job.answer for job in same]))
+    if others:
+        first += len(decided)
+        more_decided, more_replies = decide(learner, others, known, find, first, now)
+        decided, replies = decided + more_decided, replies + more_replies
     return decided, replies
 
 
@@ -92,8 +97,10 @@ def next_in_line(learner: Learner, decision: Decision) -> dict[str, Any] | None:
     }
 
 
-def _rank(learner: Learner, asked: list[Rank]) -> list[Slate | Refused]:
+def _rank(learner: Learner, asked: list[Rank], first: int) -> list[Slate | Refused]:
     """All at once; those that are wrong are left out, and told why."""
+    for draw, job in enumerate(asked, first):
+        job.draw = draw
     try:
         for job, x in zip(asked, learner._read_all([job.context for job in asked]), strict=True):
             job.x = x
@@ -101,12 +108,16 @@ def _rank(learner: Learner, asked: list[Rank]) -> list[Slate | Refused]:
     except ValueError as why:
         if len(asked) == 1:
             return [Refused(422, str(why))]
-    wrong = [learner._wrong(job, job.context) for job in asked]
+    wrong = learner._wrong(asked, [job.context for job in asked])
     if not any(wrong):  # and yet they cannot be ranked together
-        return [slate for job in asked for slate in _rank(learner, [job])]
+        slates: list[Slate | Refused] = []
+        for job in asked:
+            slates += _rank(learner, [job], first)
+            first += not isinstance(slates[-1], Refused)
+        return slates
     right = [job for job, why in zip(asked, wrong, strict=True) if why is None]
-    slates = iter(_rank(learner, right))
-    return [next(slates) if why is None else Refused(422, why) for why in wrong]
+    ranked = iter(_rank(learner, right, first))
+    return [next(ranked) if why is None else Refused(422, why) for why in wrong]
 
 
 def _again(job: Rank, before: Decision) -> Reply:

@@ -134,7 +134,8 @@ class Engine:
         """A request to rank; ValueError where its context or slots cannot be right."""
         given = self._vector(context)
         if given.shape != (self.learner.n_features,):
-            self.learner._read(given)  # says what is wrong
+            self.learner._read(given)  # says what is wrong, or that it is a single line
+            given = given.ravel()
         if not self.learner.normalize and np.max(np.abs(given)) > LARGEST:
             raise ValueError(
                 f"context has numbers beyond {LARGEST:g}, and this learner takes them as they are"

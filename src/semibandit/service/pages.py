@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from copy import deepcopy
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -66,9 +67,12 @@ def add_docs(app: FastAPI, engine: Engine) -> None:
         return Response(style, media_type="text/css")
 
     def of_this_service() -> dict[str, Any]:
-        document = plain()
-        context = document["components"]["schemas"]["RankRequest"]["properties"]["context"]
-        n = engine.learner.n_features
+        document = deepcopy(plain())
+        models, n = document["components"]["schemas"], engine.learner.n_features
+        models["RankInBatch"] = deepcopy(models["RankRequest"])  # of any length: it is answered
+        batch = models["RankBatch"]["properties"]["requests"]
+        batch["items"]["$ref"] = "#/components/schemas/RankInBatch"
+        context = models["RankRequest"]["properties"]["context"]
         context["oneOf"][0] |= {"minItems": n, "maxItems": n}
         if engine.settings.api_key is not None:
             schemes = document.setdefault("components", {})

@@ -29,8 +29,8 @@ __all__ = ["KnownId", "Store", "StoreError", "StoreTaken", "snapshot_bytes"]
 
 FORMAT = 1
 PART = 1 << 18  # bytes of a snapshot in one transaction
-SOME = 64  # parts after which the store is tidied
 PAUSE = 0.001  # seconds after it, for the log to have its turn
+SOME = 64  # such parts after which the store is tidied
 PAGE = 1000  # rows read at a time
 KEPT = 2  # snapshots kept besides the first
 

@@ -52,6 +52,7 @@ function draw(state) {
   $("rate-estimate").textContent = state.shown ? `expected ${percent(expected / state.shown)}` : "no feedback yet";
   const decided = sum(minutes, "decisions"), shown = sum(minutes, "size");
   $("size").textContent = decided ? (shown / decided).toFixed(2) : "–";
+  advise(minutes.slice(-10), state.settings.a);
   $("width").textContent = shown ? (sum(minutes, "width") / shown).toFixed(3) : "–";
   $("version").textContent = count(state.version - 1);
   $("backlog").textContent = state.backlog ? `${count(state.backlog)} waiting` : "all feedback";
@@ -61,6 +62,13 @@ function draw(state) {
   drawTop(state.top);
   drawLatest(state.latest);
   buildForm(state);
+}
+
+function advise(minutes, a) { // a service that shows nothing learns nothing, and so it stays
+  const decided = sum(minutes, "decisions");
+  $("advice").hidden = decided < 50 || sum(minutes, "size") > 0.1 * decided;
+  $("advice").textContent = `Hardly anything is shown: with a = ${a} a label is worth its place if it is relevant ` +
+    `about ${percent(1 - a)} of the time, and what is not shown is not learned. If clicks are rarer, a should be higher.`;
 }
 
 function health(well, text) {
