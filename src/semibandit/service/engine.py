@@ -36,8 +36,6 @@ __all__ = ["Engine"]
 
 log = logging.getLogger("semibandit")
 GROUP = 512  # requests answered together
-ENOUGH = 16  # requests that are ranked in the time of one: matrices are read once for all
-LINGER = 0.001  # seconds to wait for that many, where the last group had them
 LARGEST = 1e100  # that a context may have where it is not scaled: squares must not overflow
 TIDY = 1000  # events between two times the store is tidied
 GLANCE = 0.02  # the share of its time spent on looking at decisions more closely, for the page
@@ -76,7 +74,6 @@ class Engine:
         every = self.settings.snapshot_every
         self.learning = Learning(learner, store, position, every, lambda: bool(self._jobs))
         self._news = threading.Condition()
-        self._wanted = self._crowd = 1  # jobs to be woken for; the size of the last group
         self._stopping = False
         self._down: str | None = None  # why the store cannot be used
         self._at = 0.0
@@ -157,8 +154,7 @@ class Engine:
             if len(self._jobs) + len(jobs) > limits.queue:
                 raise Refused(503, "too many requests are waiting: try again later")
             self._jobs.extend(jobs)
-            if len(self._jobs) >= self._wanted:
-                self._news.notify()
+            self._news.notify()
 
     def ask(self, make: Callable[[Answer], Job]) -> Any:
         """Hand in one job and wait for its answer."""
@@ -194,17 +190,11 @@ class Engine:
         """All that waits; an empty list now and then where nothing does; None at the end."""
         pause = 1.0 if self._down or self.settings.wait is not None else None
         with self._news:
-            self._wanted = 1
             if not self._jobs and not self._stopping:
                 self._news.wait(pause)
-            if 0 < len(self._jobs) < self._crowd:  # those who were answered last may come again
-                self._wanted = self._crowd
-                self._news.wait(LINGER)
             if not self._jobs and self._stopping:
                 return None
-            group = [self._jobs.popleft() for _ in range(min(len(self._jobs), GROUP))]
-            self._crowd = min(len(group), ENOUGH)
-            return group
+            return [self._jobs.popleft() for _ in range(min(len(self._jobs), GROUP))]
 
     def _recover(self) -> None:
         """After a failure: connect again, and learn what was written though nobody was told."""
