@@ -213,33 +213,31 @@ def test_many_at_once_with_one_id_get_one_decision(engine):
     assert count(engine, "decision") == 3
 
 
-def test_waiting_requests_are_ranked_together(tmp_path, monkeypatch):
-    groups = []
-    whole = sb.SlateUCB._rank_all
-    monkeypatch.setattr(
-        sb.SlateUCB,
-        "_rank_all",
-        lambda self, requests: groups.append(len(requests)) or whole(self, requests),
-    )
-    with running(tmp_path) as engine:
-        with engine._news:  # nobody takes anything while all are handed in
-            futures = [Future() for _ in range(50)]
-            for i, future in enumerate(futures):
-                engine.put([engine.rank_job([1.0, i, 0, 0], 2, None, None, None, future)])
-        for future in futures:
-            future.result()
+@pytest.fixture
+def groups(monkeypatch):
+    """How many were ranked together, each time."""
+    sizes, whole = [], sb.SlateUCB._rank_all
+
+    def counted(self, requests):
+        sizes.append(len(requests))
+        return whole(self, requests)
+
+    monkeypatch.setattr(sb.SlateUCB, "_rank_all", counted)
+    return sizes
+
+
+def test_waiting_requests_are_ranked_together(engine, groups):
+    with engine._news:  # nobody takes anything while all are handed in
+        futures = [Future() for _ in range(50)]
+        for i, future in enumerate(futures):
+            engine.put([engine.rank_job([1.0, i, 0, 0], 2, None, None, None, future)])
+    for future in futures:
+        future.result()
     assert groups == [50]
 
 
-def test_wrong_requests_do_not_spoil_the_others(engine, monkeypatch):
+def test_wrong_requests_do_not_spoil_the_others(engine, groups):
     """Nor do they slow them down: the others are still ranked together."""
-    groups = []
-    whole = engine.learner._rank_all
-    monkeypatch.setattr(
-        engine.learner,
-        "_rank_all",
-        lambda requests: groups.append(len(requests)) or whole(requests),
-    )
     asks = [([1.0, 0, 0, 0], ["a"])] * 20
     asks += [([1.0, 0, 0, 0], ["moon"]), ([0.0] * 4, None), ([0.0, 1, 0, 0], ["b", "c"])]
     with engine._news:
