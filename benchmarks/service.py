@@ -15,7 +15,7 @@ import tempfile
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -107,12 +107,13 @@ def rank_bodies(X: np.ndarray, tag: str, n: int) -> list[str]:
     ]
 
 
-def feedback_bodies(answers: Iterable[str]) -> list[str]:
-    found = []
-    for answer in map(json.loads, answers):
-        clicked = [one["label"] for one in answer["slate"][:1]]
-        found.append(json.dumps({"id": answer["id"], "clicked": clicked}))
-    return found
+def feedback(answer: dict[str, Any]) -> dict[str, Any]:
+    """The top label was clicked."""
+    return {"id": answer["id"], "clicked": [one["label"] for one in answer["slate"][:1]]}
+
+
+def feedback_bodies(answers: list[str]) -> list[str]:
+    return [json.dumps(feedback(json.loads(answer))) for answer in answers]
 
 
 def post(port: int, path: str, body: Any) -> Any:
@@ -207,8 +208,7 @@ class Bench:
             for _ in range(0, LESSONS, BATCH):
                 asked = [json.loads(one) for one in self.ranks(BATCH)]
                 answers = post(port, "/rank/batch", {"requests": asked})["results"]
-                some = [json.loads(one) for one in feedback_bodies(map(json.dumps, answers))]
-                told.append(json.dumps({"feedback": some}))
+                told.append(json.dumps({"feedback": [feedback(one) for one in answers]}))
             lessons = self.load("/feedback/batch", told, 1, seconds=60.0)
             during += load(port, self.load("/rank", self.ranks(), n), first=[lessons])
             left.append(backlog(port))
