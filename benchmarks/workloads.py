@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 import semibandit as sb
-from semibandit.data import fetch
+from semibandit.data.download import fetch
 from semibandit.experiments.sets import stand_in
 
 SLOTS = 10

@@ -2,8 +2,9 @@
 
 import pytest
 from hypothesis import settings
-
 from postgres import Postgres
+
+pytest_plugins = ["package_fixtures"]
 
 settings.register_profile("semibandit", derandomize=True, deadline=None, max_examples=150)
 settings.load_profile("semibandit")

@@ -12,10 +12,11 @@ ROOT = Path(__file__).parents[1]
 
 
 NAMES = """
-OBR Adversarial Banditron Client Confidit Dataset Diagonal Dual EpsilonGreedy Full Greedy KnownNorm
-Learner Logistic Play Random Scaled Scores ServedSlate Slate SlateUCB Square Surrogate Synthetic
-Thompson Trace UnknownNorm bounds choose constant decreasing expected_loss hamming linear load
-loss_ac loss_p_rank loss_rank play polynomial rbf read_dataset replay top
+OBR Adversarial Banditron Client Confidit Dataset Diagonal Dual EpsilonGreedy Full Greedy
+InputError KnownNorm Learner Logistic Play Random Scaled Scores SemibanditError ServedSlate Slate
+SlateUCB Square Surrogate Synthetic Thompson Trace UnknownNorm bounds choose constant decreasing
+expected_loss hamming linear load loss_ac loss_p_rank loss_rank play polynomial rbf read_dataset
+replay top
 """
 
 
@@ -43,7 +44,7 @@ def test_every_public_name_is_documented():
 
 def test_one_thread_is_one_for_every_blas_there_is():
     code = (
-        "from semibandit._blas import one_thread; one_thread(); import scipy.linalg.blas; "
+        "from semibandit._util.blas import one_thread; one_thread(); import scipy.linalg.blas; "
         "from threadpoolctl import threadpool_info as info; "
         "print({one['num_threads'] for one in info() if one['user_api'] == 'blas'})"
     )

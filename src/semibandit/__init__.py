@@ -12,18 +12,20 @@ After Gentile and Orabona, "On Multilabel Classification and Ranking with Partia
 from semibandit.client import Client, ServedSlate
 from semibandit.data.dataset import Dataset
 from semibandit.data.read import read_dataset
-from semibandit.experiments.play import Play, play
-from semibandit.experiments.replay import replay
-from semibandit.experiments.trace import Trace
+from semibandit.errors import InputError, SemibanditError
+from semibandit.evaluation.play import Play, play
+from semibandit.evaluation.replay import replay
+from semibandit.evaluation.trace import Trace
 from semibandit.models.diagonal import Diagonal
 from semibandit.models.dual import Dual
 from semibandit.models.full import Full
-from semibandit.models.kernels import linear, polynomial, rbf
+from semibandit.models.kernel import linear, polynomial, rbf
 from semibandit.policies.banditron import Banditron
 from semibandit.policies.confidit import Confidit
 from semibandit.policies.greedy import EpsilonGreedy, Greedy
-from semibandit.policies.learner import Learner, load
+from semibandit.policies.learner import Learner
 from semibandit.policies.obr import OBR
+from semibandit.policies.persistence import load
 from semibandit.policies.random import Random
 from semibandit.policies.slate import Scores, Slate
 from semibandit.policies.slate_ucb import SlateUCB
@@ -51,6 +53,7 @@ __all__ = [
     "EpsilonGreedy",
     "Full",
     "Greedy",
+    "InputError",
     "KnownNorm",
     "Learner",
     "Logistic",
@@ -58,6 +61,7 @@ __all__ = [
     "Random",
     "Scaled",
     "Scores",
+    "SemibanditError",
     "ServedSlate",
     "Slate",
     "SlateUCB",

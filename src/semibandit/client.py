@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semibandit._arrays import Floats
-from semibandit._ids import new_id
+from semibandit._util.arrays import Floats
+from semibandit._util.ids import new_id
+from semibandit.errors import InputError
 from semibandit.policies.labels import Label
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def _read(answer: httpx2.Response) -> Any:
     if answer.status_code in (401, 403):
         raise PermissionError(_detail(answer))
     if 400 <= answer.status_code < 500:
-        raise ValueError(_detail(answer))
+        raise InputError(_detail(answer))
     raise ConnectionError(f"the service failed with status {answer.status_code}")
 
 
@@ -182,7 +183,7 @@ def _context(x: Any) -> list[float] | dict[str, float]:
     values = np.asarray(x, dtype=np.float64).ravel()
     if not np.isfinite(values).all():
         at = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise ValueError(f"context[{at}] is {values[at]}; every feature must be a finite number")
+        raise InputError(f"context[{at}] is {values[at]}; every feature must be a finite number")
     return [float(value) for value in values]
 
 

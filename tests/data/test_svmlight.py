@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from semibandit.data.svmlight import read_svmlight
+from semibandit.data.formats.svmlight import read_svmlight
 
 TEXT = "# made by hand\n3,10 qid:7 1:0.5 3:2 # first\n\n10 2:-1\n 1:1e-3\n2.0\n"
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from semibandit.data.table import read_csv, read_parquet
+from semibandit.data.formats.table import read_csv, read_parquet
 
 TEXT = 'age,"likes, sea",y_sun,height,y_snow\n30,1,0,1.8,1\n41,0,true,1.6,FALSE\n'
 COLUMNS = {

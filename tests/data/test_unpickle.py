@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from old_pickle import dump
 
-from semibandit.data import unpickle
-from semibandit.data.unpickle import read_arrays
+from semibandit.data.formats import unpickle
+from semibandit.data.formats.unpickle import read_arrays
 
 X = np.arange(12.0).reshape(4, 3) / 7
 GOOD = dump({"y": np.array([[0, 1], [1, 0], [1, 1], [0, 0]]), "X": X})

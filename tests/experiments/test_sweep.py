@@ -10,62 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sweep_work import bad, kept, logged, ran, replayed, runs_of, squares
 
 import semibandit as sb
 from semibandit.experiments.sweep import grid, sweep
 
-HERE = Path(__file__).parent
-T, D, K = 80, 4, 6
-
-
-def replayed(run):
-    """A real replay, and how many threads BLAS had."""
-    from threadpoolctl import threadpool_info
-
-    random = np.random.default_rng(run["seed"])
-    X, Y = random.standard_normal((T, D)), (random.random((T, K)) < 0.3).astype(np.uint8)
-    bandit = sb.SlateUCB(D, K, width=sb.Scaled(run["alpha"]), seed=run["seed"])
-    trace = sb.replay(bandit, X, Y, slots=3, threads=1)
-    return {
-        "loss": trace.losses("ac").mean(),
-        "margin": bandit.scores(X[0]).margin.tolist(),
-        "threads": max(pool["num_threads"] for pool in threadpool_info()),
-    }
-
-
-def logged(run):
-    """The square of n, and a line in the log; some do worse."""
-    with open(run["log"], "a") as log:
-        log.write(f"{run['n']}\n")
-    if run["n"] == run.get("fails"):
-        raise ArithmeticError(f"no square for {run['n']}")
-    if run["n"] == run.get("dies"):
-        os._exit(1)
-    return {"square": run["n"] ** 2, "third": run["n"] / 3, "pair": (run["n"], None)}
-
-
-def bad(run):
-    return {"list": [1, {"value": {"nan": float("nan"), "set": {1}, "key": {2: 3}}[run["what"]]}]}
-
-
-def runs_of(folder, n=8, **more):
-    return [{"n": i, "log": str(folder / "log"), **more} for i in range(n)]
-
-
-def ran(folder):
-    """Which n were run, as often as they were."""
-    log = folder / "log"
-    return sorted(map(int, log.read_text().split())) if log.exists() else []
-
-
-def kept(folder):
-    """Which n have a result, and which file it is: one that is written anew is another."""
-    paths = (folder / "kept").glob("*.json")
-    return {json.loads(path.read_text())["run"]["n"]: path.stat().st_ino for path in paths}
-
-
-def squares(n):
-    return [{"square": i**2, "third": i / 3, "pair": [i, None]} for i in range(n)]
+SUPPORT = Path(__file__).parents[1] / "support"
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +23,7 @@ def ray_cluster():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # loopback alone
-        patch.setenv("PYTHONPATH", str(HERE))  # workers import this file
+        patch.setenv("PYTHONPATH", str(SUPPORT))  # workers import their work
         import ray
 
         context = ray.init(
@@ -174,7 +124,7 @@ def test_a_run_that_takes_its_worker_down_ends_the_sweep_and_what_is_kept_stays(
 
 def child(code, folder, *arguments):
     """A sweep in a process of its own: how it ended, and what it said."""
-    start = f"import sys; sys.path.insert(0, {str(HERE)!r})\nfrom test_sweep import *\n"
+    start = f"import sys; sys.path.insert(0, {str(SUPPORT)!r})\nfrom sweep_work import *\n"
     command = [sys.executable, "-W", "error", "-c", start + code, str(folder), *arguments]
     said = folder / "said"
     with open(said, "w") as out:

@@ -72,8 +72,8 @@ def test_many_looks_at_once_are_single_looks(model, rounds):
 @pytest.mark.parametrize("d", [5, 6, 34])
 @pytest.mark.parametrize("n", [1, 3, 4, 8, 9, 16, 40])
 def test_looks_through_a_window_are_looks(monkeypatch, dtype, d, n):
-    monkeypatch.setattr("semibandit.models.full.WORTH", 0)
-    monkeypatch.setattr("semibandit.models.full.LOADING", 0)
+    monkeypatch.setattr("semibandit.models.full.LEAST", 0)
+    monkeypatch.setattr("semibandit.models.full.TO_LOAD", 0)
     random, state = np.random.default_rng(d), sb.Full(dtype).start(9, d)
     for i in range(d):
         shown = np.flatnonzero(i < d * np.arange(9) // 10)  # untouched, cold and dense labels
@@ -253,7 +253,7 @@ def test_a_million_updates_on_even_contexts_keep_the_inverse():
 
 def test_numba_need_not_be_able_to_keep_what_it_compiles():
     nowhere = {**os.environ, "NUMBA_CACHE_LOCATOR_CLASSES": "IPythonCacheLocator"}
-    code = "from semibandit.models import _kernels; print(_kernels.FAST['cache'])"
+    code = "from semibandit.models import compiled; print(compiled.FAST['cache'])"
     done = subprocess.run(
         [sys.executable, "-c", code], env=nowhere, capture_output=True, text=True, check=True
     )

@@ -38,7 +38,7 @@ def test_rank_changes_nothing(make):
 
 @pytest.mark.parametrize("make", ALL)
 def test_rank_many_is_rank_for_each(make, monkeypatch):
-    monkeypatch.setattr("semibandit.policies.learner.TOGETHER", 4 * K)  # several products
+    monkeypatch.setattr("semibandit.policies.batch.TOGETHER", 4 * K)  # several products
     learner = make()
     drive(learner, 30)
     X = contexts(10)
@@ -295,8 +295,8 @@ def test_an_unknown_setting_is_refused():
         (lambda: sb.Thompson(D, K, alpha=-1), "alpha = -1"),
         (lambda: sb.Banditron(D, K, gamma=0), "gamma = 0"),
         (lambda: sb.Confidit(D, K, alpha=0), "alpha = 0"),
-        (lambda: sb.Confidit(D, K, loss=sb.Logistic(1.0)), "leave out loss"),
-        (lambda: sb.OBR(D, K, model=sb.Full()), "takes no model"),
+        (lambda: sb.Confidit(D, K, loss=sb.Logistic(1.0)), "Confidit has no parameter 'loss'"),
+        (lambda: sb.OBR(D, K, model=sb.Full()), "OBR has no parameter 'model'"),
         (lambda: sb.Confidit(D, K).rank(np.ones(D), 2), "Confidit shows one label"),
         (lambda: sb.Banditron(D, K).rank(np.ones(D), 0), "Banditron shows one label"),
         (lambda: sb.EpsilonGreedy(D, K, epsilon="0.1"), "epsilon = '0.1'"),

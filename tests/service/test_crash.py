@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import httpx2
 import numpy as np
+from learners import bits
 from server import BUILD, Server, until
 
 from semibandit.store.rebuild import rebuild
@@ -67,11 +68,6 @@ class Load:
                 return found.json()
             assert found.status_code == 503, found.text
         return None
-
-
-def bits(learner):
-    header, arrays = learner._snapshot()
-    return header, {name: (a.dtype, a.shape, a.tobytes()) for name, a in arrays.items()}
 
 
 def test_killed_at_random_moments(where):

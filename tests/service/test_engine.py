@@ -7,16 +7,19 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from learners import bits
 from server import until
 
 import semibandit as sb
-import semibandit.policies.together
-from semibandit.service.engine import Engine
-from semibandit.service.job import Change, Give, Refused
+import semibandit.policies.batch
+from semibandit.errors import StoreError
+from semibandit.service.engine import decisions
+from semibandit.service.engine.engine import Engine
+from semibandit.service.engine.requests import Change, Give, Refused
 from semibandit.service.settings import Limits, Settings
 from semibandit.store.event import Feedback, LabelChange
 from semibandit.store.rebuild import rebuild
-from semibandit.store.store import Store, StoreError
+from semibandit.store.store import Store
 
 D, LABELS = 4, list("abcdef")
 
@@ -64,11 +67,6 @@ def learned(engine, n):
 def count(engine, kind):
     with engine.store.beside() as store:
         return store.count(kind)
-
-
-def bits(learner):
-    header, arrays = learner._snapshot()
-    return header, {name: array.tobytes() for name, array in arrays.items()}
 
 
 def status(work):
@@ -156,7 +154,7 @@ def test_requests_under_one_id_in_one_group_are_told_apart(where, order):
 @pytest.mark.parametrize("kind", [sb.SlateUCB, sb.Thompson, sb.EpsilonGreedy])
 def test_every_decision_is_the_learners_own_with_its_own_draw(tmp_path, kind):
     """Its place in the log, whatever was refused; and as `rank` decides with that draw."""
-    assert semibandit.policies.together  # loaded, as in a service with a large learner
+    assert semibandit.policies.batch  # loaded, as in a service with a large learner
     contexts = np.random.default_rng(0).standard_normal((80, 60))
     with running(tmp_path, kind(60, LABELS)) as engine:
         for some in np.split(contexts, 4):
@@ -189,7 +187,7 @@ def test_requests_never_wait_for_numba_to_be_loaded(tmp_path):
         from concurrent.futures import Future
         import numpy as np
         import semibandit as sb
-        from semibandit.service.engine import Engine
+        from semibandit.service.engine.engine import Engine
         from semibandit.store.store import Store
 
         engine = Engine(Store.create(sys.argv[1], sb.SlateUCB(150, 3)))
@@ -216,13 +214,13 @@ def test_many_at_once_with_one_id_get_one_decision(engine):
 @pytest.fixture
 def groups(monkeypatch):
     """How many were ranked together, each time."""
-    sizes, whole = [], sb.SlateUCB._rank_all
+    sizes, whole = [], decisions.rank_requests
 
-    def counted(self, requests):
+    def counted(learner, requests):
         sizes.append(len(requests))
-        return whole(self, requests)
+        return whole(learner, requests)
 
-    monkeypatch.setattr(sb.SlateUCB, "_rank_all", counted)
+    monkeypatch.setattr(decisions, "rank_requests", counted)
     return sizes
 
 
@@ -376,7 +374,7 @@ def test_no_answer_in_time_counts_as_nothing_clicked(where):
 
 def test_learning_gives_way_to_those_who_wait(engine, monkeypatch):
     slept = []
-    monkeypatch.setattr("semibandit.service.learning.sleep", slept.append)
+    monkeypatch.setattr("semibandit.service.engine.learning.sleep", slept.append)
     busy = engine.learning._busy
     found = [rank(engine) for _ in range(2)]
     give(engine, found[0].id, [])

@@ -6,16 +6,12 @@ import resource
 import shutil
 
 import pytest
+from learners import bits
+from postgres import Postgres
 from server import BUILD, Server, refused, until
 
-from postgres import Postgres
 from semibandit.store.rebuild import rebuild
 from semibandit.store.store import Store
-
-
-def bits(learner):
-    header, arrays = learner._snapshot()
-    return header, {name: array.tobytes() for name, array in arrays.items()}
 
 
 def visit(server, name):

@@ -1,7 +1,7 @@
 """A log as a file is the log, to the bit."""
 
 import pytest
-from test_store import EVENTS, plain
+from events import EVENTS, plain
 
 import semibandit as sb
 from semibandit.store.export import open_log, write_log

@@ -2,19 +2,15 @@
 
 import numpy as np
 import pytest
-from learners import ALL, D, K
+from learners import ALL, D, K, bits
 
 import semibandit as sb
+from semibandit.policies.persistence import snapshot_of
 from semibandit.store.event import Decision, Feedback, LabelChange
 from semibandit.store.rebuild import learn_event, rebuild
-from semibandit.store.store import Store, snapshot_bytes
+from semibandit.store.store import Store
 
 LEARNERS = [p for p in ALL if "OBR" not in p.id]  # OBR must be told what was not shown
-
-
-def bits(learner):
-    header, arrays = learner._snapshot()
-    return header, {name: (a.dtype, a.shape, a.tobytes()) for name, a in arrays.items()}
 
 
 def decide(learner, id, x, slots, draw):
@@ -44,7 +40,7 @@ def live(learner, store, rounds, snapshot_at=()):
             seq = store.append([change])
             assert learn_event(learner, change, None)
         if t in snapshot_at:
-            store.add_snapshot(seq, snapshot_bytes(*learner._snapshot()))
+            store.add_snapshot(seq, snapshot_of(learner).to_bytes())
 
 
 @pytest.mark.parametrize("make", LEARNERS)

@@ -6,34 +6,13 @@ import threading
 
 import numpy as np
 import pytest
+from events import EVENTS, decision, plain
 
 import semibandit as sb
-from semibandit.store.event import Decision, Feedback, LabelChange, pack, unpack
-from semibandit.store.store import KnownId, Store, StoreError, snapshot_bytes
-
-
-def decision(id, at=1.0, **more):
-    x = np.array([0.1, -0.0, 1e-300, 1 / 3])
-    shown = {"labels": ["a", 7], "prob": [0.1, 1 / 3], "estimate": [0.2, 0.0], "width": [0.3, 1e-9]}
-    asked = {"slots": 2, "candidates": None, "exclude": ["ü\x00"]}
-    return Decision(id, at, x, **{**asked, **shown, "version": 5, "draw": 9} | more)
-
-
-def plain(event):
-    values = dict(vars(event))
-    if "context" in values:
-        values["context"] = values["context"].tobytes()
-    return values
-
-
-EVENTS = [
-    decision("one"),
-    decision("two", 2.0, propensity=0.1 + 0.2, leader="a", slots=None),
-    Feedback("two", 3.0, ["a"], ["a", 7]),
-    LabelChange(4.0, add=["x", 3]),
-    LabelChange(5.0, retire=["x"]),
-    Feedback("one", 6.5, [], waited=True),
-]
+from semibandit.errors import DuplicateId, StoreError
+from semibandit.policies.persistence import snapshot_of
+from semibandit.store.event import Feedback, pack, unpack
+from semibandit.store.store import Store
 
 
 def test_the_log_comes_back_in_order_to_the_bit(where):
@@ -80,7 +59,7 @@ def test_nothing_can_be_written_too(where):
 def test_a_group_is_written_whole_or_not_at_all(where):
     store = Store.create(where, sb.SlateUCB(4, 2))
     store.append([decision("one")])
-    with pytest.raises(KnownId):
+    with pytest.raises(DuplicateId):
         store.append([decision("new"), decision("one")])
     assert store.last == 1
     assert [e.id for _, e in store.events()] == ["one"]
@@ -94,7 +73,7 @@ def test_snapshots_are_whole_and_the_first_and_last_two_stay(where, monkeypatch)
     store = Store.create(where, learner)
     for seq in (3, 5, 9):
         learner.learn(learner.rank(np.arange(4) + seq, 2), [])
-        store.add_snapshot(seq, snapshot_bytes(*learner._snapshot()))
+        store.add_snapshot(seq, snapshot_of(learner).to_bytes())
     assert store.snapshots() == [0, 5, 9]
     assert store.snapshot(0).t == 1
     assert store.snapshot(9).t == 4
@@ -109,7 +88,7 @@ def test_parts_without_their_row_do_not_count(where):
     store._db.rows("INSERT INTO semibandit_parts (seq, part, bytes) VALUES (7, 0, ?)", (b"half",))
     assert store.snapshots() == [0]
     learner = sb.SlateUCB(4, 3)
-    store.add_snapshot(7, snapshot_bytes(*learner._snapshot()))  # killed while writing it, again
+    store.add_snapshot(7, snapshot_of(learner).to_bytes())  # killed while writing it, again
     assert store.snapshot(7).t == 1
     store.close()
 
@@ -125,8 +104,8 @@ def test_one_writer_at_a_time_and_many_readers(where, monkeypatch):
         "import sys\nfrom filelock import FileLock\nfrom semibandit.store import sqlite, postgres\n"
         "postgres.PATIENCE = 0.0\n"
         "sqlite.FileLock = lambda path, **_: FileLock(path, timeout=0)\n"
-        "from semibandit.store.store import Store, StoreTaken\n"
-        "try:\n    Store(sys.argv[1])\nexcept StoreTaken as why:\n    print(why)\n"
+        "from semibandit.errors import StoreInUse\nfrom semibandit.store.store import Store\n"
+        "try:\n    Store(sys.argv[1])\nexcept StoreInUse as why:\n    print(why)\n"
     )
     other = subprocess.run([sys.executable, "-c", code, where], capture_output=True, text=True)
     assert "another process is using" in other.stdout, other.stderr

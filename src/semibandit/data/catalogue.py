@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from semibandit.errors import InputError
+
 __all__ = ["SOURCE", "Known", "Member", "Source"]
 
 
@@ -64,7 +66,7 @@ class Source:
             if known.name == name.lower():
                 return known
         names = ", ".join(known.name for known in self.sets)
-        raise ValueError(f"no data set is called {name!r}; there are {names}")
+        raise InputError(f"no data set is called {name!r}; there are {names}")
 
 
 def _known(

@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from semibandit.errors import InputError
+
 __all__ = ["Dataset", "Matrix"]
 
 Matrix: TypeAlias = Any  # a 2-d NumPy array or a scipy csr_array
@@ -41,14 +43,14 @@ class Dataset:
 
     def __post_init__(self) -> None:
         if (self.X_test is None) != (self.Y_test is None):
-            raise ValueError("X_test and Y_test come together: one of them is missing")
+            raise InputError("X_test and Y_test come together: one of them is missing")
         for part in ("train", "test"):
             if part == "test" and self.X_test is None:
                 continue
             X = _contexts(getattr(self, f"X_{part}"), f"X_{part}")
             Y = _labels(getattr(self, f"Y_{part}"), f"Y_{part}")
             if X.shape[0] != Y.shape[0]:
-                raise ValueError(
+                raise InputError(
                     f"X_{part} has {X.shape[0]} rows and Y_{part} {Y.shape[0]}: "
                     "each context needs one of both"
                 )
@@ -60,11 +62,11 @@ class Dataset:
         for field, size in (("feature_names", self.d), ("label_names", self.K)):
             names = tuple(str(name) for name in getattr(self, field))
             if names and len(names) != size:
-                raise ValueError(f"{field} has {len(names)} names for {size} columns")
+                raise InputError(f"{field} has {len(names)} names for {size} columns")
             object.__setattr__(self, field, names)
         if len(set(self.label_names)) != len(self.label_names):
             twice = next(n for n in self.label_names if self.label_names.count(n) > 1)
-            raise ValueError(f"label_names holds {twice!r} twice; labels need names of their own")
+            raise InputError(f"label_names holds {twice!r} twice; labels need names of their own")
 
     @property
     def n_train(self) -> int:
@@ -133,14 +135,14 @@ class Dataset:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one .npz, whole or not at all; `Dataset.load` gives it back to the bit."""
-        from semibandit.data.npz import write_npz
+        from semibandit.data.formats.npz import write_npz
 
         write_npz(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Dataset:
         """The data set of an .npz file that `save` wrote."""
-        from semibandit.data.npz import read_npz
+        from semibandit.data.formats.npz import read_npz
 
         return read_npz(path)
 
@@ -153,8 +155,8 @@ def _contexts(X: Any, name: str) -> Matrix:
     if not np.isfinite(values).all():
         if isinstance(matrix, np.ndarray):
             row, column = (int(i[0]) for i in np.nonzero(~np.isfinite(matrix)))
-            raise ValueError(f"{name}[{row}, {column}] is {matrix[row, column]}; expected a number")
-        raise ValueError(f"{name} holds {values[~np.isfinite(values)][0]}; expected numbers")
+            raise InputError(f"{name}[{row}, {column}] is {matrix[row, column]}; expected a number")
+        raise InputError(f"{name} holds {values[~np.isfinite(values)][0]}; expected numbers")
     return matrix
 
 
@@ -163,7 +165,7 @@ def _labels(Y: Any, name: str) -> Matrix:
     values = matrix if isinstance(matrix, np.ndarray) else matrix.data
     wrong = values[(values != 0) & (values != 1)]
     if wrong.size:
-        raise ValueError(f"{name} holds {wrong.flat[0]}; relevant labels are 1, others 0")
+        raise InputError(f"{name} holds {wrong.flat[0]}; relevant labels are 1, others 0")
     return matrix.astype(np.uint8) if matrix.dtype != np.uint8 else matrix
 
 
@@ -181,9 +183,9 @@ def _matrix(value: Any, name: str) -> Matrix:
     else:
         matrix = np.asarray(value)
     if matrix.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold numbers, got an array of {matrix.dtype}")
+        raise InputError(f"{name} must hold numbers, got an array of {matrix.dtype}")
     if matrix.ndim != 2 or 0 in matrix.shape:
-        raise ValueError(
+        raise InputError(
             f"{name} must have a row per context and a column each, got shape {matrix.shape}"
         )
     return matrix
@@ -191,11 +193,11 @@ def _matrix(value: Any, name: str) -> Matrix:
 
 def _same_width(train: Matrix, test: Matrix, letter: str, what: str) -> None:
     if train.shape[1] != test.shape[1]:
-        raise ValueError(
+        raise InputError(
             f"{letter}_train has {train.shape[1]} {what}, {letter}_test has {test.shape[1]}"
         )
     if type(train) is not type(test):
-        raise ValueError(f"{letter}_train and {letter}_test must both be dense or both sparse")
+        raise InputError(f"{letter}_train and {letter}_test must both be dense or both sparse")
 
 
 def _arrays(matrix: Matrix) -> list[Any]:

@@ -7,10 +7,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from semibandit.data import arff, catalogue, dump, extreme, fetch, npz, svmlight, table
+from semibandit.data import catalogue
 from semibandit.data.dataset import Dataset
-from semibandit.data.dump import Watch
-from semibandit.data.text import called, held_out
+from semibandit.data.download import fetch
+from semibandit.data.formats import arff, dump, extreme, npz, svmlight, table
+from semibandit.data.formats.dump import Watch
+from semibandit.data.formats.text import called, held_out
+from semibandit.errors import InputError
 
 __all__ = ["kind_of", "read_dataset"]
 
@@ -68,16 +71,16 @@ def read_dataset(
             _refuse(options, what, "a set of the catalogue", ())
             return fetch.get(what, watch)
         names = ", ".join(known.name for known in catalogue.SOURCE.sets)
-        raise ValueError(f"{os.fspath(what)!r} is neither a file nor one of {names}")
+        raise InputError(f"{os.fspath(what)!r} is neither a file nor one of {names}")
     if path.is_dir():
         path = _in_folder(path, name)
     kind = kind_of(path)
     reader, takes = READERS[kind]
     _refuse(options, path.name, f"read as {kind}", takes)
     if kind == "archive" and name is None:
-        raise ValueError(f"{path.name} holds several data sets: say which with name=")
+        raise InputError(f"{path.name} holds several data sets: say which with name=")
     if kind in ("csv", "parquet") and labels is None:
-        raise ValueError(f"{path.name} is a table: say which columns are labels with labels=")
+        raise InputError(f"{path.name} is a table: say which columns are labels with labels=")
     if kind == "arff" and isinstance(labels, str):
         options["labels"] = [labels]
     options |= {k: v for k, v in (("name", name), ("watch", watch)) if k in takes and v is not None}
@@ -94,7 +97,7 @@ def kind_of(path: Path) -> str:
     text = head.decode("utf-8-sig", errors="replace")
     lines = [line for line in text.splitlines() if line.strip()]
     if b"\0" in head or not lines:
-        raise ValueError(f"{path.name} is {'empty' if not lines else 'of no format known here'}")
+        raise InputError(f"{path.name} is {'empty' if not lines else 'of no format known here'}")
     if lines[0].lstrip().lower().startswith(("%", "@relation", "@attribute")):
         return "arff"
     if len(lines[0].split()) == 3 and all(word.isdigit() for word in lines[0].split()):
@@ -105,13 +108,13 @@ def kind_of(path: Path) -> str:
         return "svmlight"
     if any(separator in lines[0] for separator in ",;\t"):
         return "csv"
-    raise ValueError(f"{path.name} is of no format known here: it starts {lines[0][:40]!r}")
+    raise InputError(f"{path.name} is of no format known here: it starts {lines[0][:40]!r}")
 
 
 def _refuse(options: dict[str, Any], what: str, kind: str, takes: tuple[str, ...]) -> None:
     for key in options:
         if key not in takes:
-            raise ValueError(f"{key}= does not apply: {what} is {kind}")
+            raise InputError(f"{key}= does not apply: {what} is {kind}")
 
 
 def _in_folder(folder: Path, name: str | None) -> Path:
@@ -126,9 +129,9 @@ def _in_folder(folder: Path, name: str | None) -> Path:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise ValueError(f"{folder} holds no data set of a format known here")
+        raise InputError(f"{folder} holds no data set of a format known here")
     names = ", ".join(path.name for path in found[:9])
-    raise ValueError(f"{folder} holds several data sets ({names}): name one, or its file")
+    raise InputError(f"{folder} holds several data sets ({names}): name one, or its file")
 
 
 def _is_data(path: Path) -> bool:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
+from semibandit.errors import InputError
+
 __all__ = ["Call", "check", "outcomes_of"]
 
 Call: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]  # as joblib has it
@@ -21,13 +23,13 @@ Options: TypeAlias = tuple[dict[str, Any], dict[str, Any]]  # of parallel_config
 def check(backend: str, address: str | None, jobs: int | None) -> None:
     """Refuse what `outcomes_of` could not obey."""
     if backend not in ("local", "ray", "dask"):
-        raise ValueError(f"backend is {backend!r}: expected 'local', 'ray' or 'dask'")
+        raise InputError(f"backend is {backend!r}: expected 'local', 'ray' or 'dask'")
     if backend == "local" and address is not None:
-        raise ValueError(
+        raise InputError(
             f"address is {address!r}, but backend 'local' has none: 'ray' and 'dask' do"
         )
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
-        raise ValueError(f"jobs is {jobs!r}: expected a whole number from 1, or None for all cores")
+        raise InputError(f"jobs is {jobs!r}: expected a whole number from 1, or None for all cores")
 
 
 @contextmanager
@@ -81,7 +83,7 @@ def _dask(address: str | None, jobs: int | None) -> Iterator[Options]:
         try:
             client = distributed.Client.current()
         except ValueError:
-            raise ValueError(
+            raise InputError(
                 "backend 'dask' needs address, such as 'tcp://10.0.0.1:8786', "
                 "or a distributed.Client in this process"
             ) from None

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from semibandit._arrays import Floats, Ints
-from semibandit.experiments.bayes import Bayes
-from semibandit.experiments.play import Play, play
-from semibandit.experiments.progress import Advance
+from semibandit._util.arrays import Floats, Ints
+from semibandit._util.progress import Advance
+from semibandit.evaluation.bayes import Bayes
+from semibandit.evaluation.play import Play, play
 from semibandit.policies.greedy import Greedy
 from semibandit.policies.learner import Learner
 from semibandit.policies.obr import OBR

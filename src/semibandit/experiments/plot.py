@@ -11,7 +11,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from semibandit._arrays import Floats, Ints
+from semibandit._util.arrays import Floats, Ints
 
 __all__ = [
     "figure_of_paper",

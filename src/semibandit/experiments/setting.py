@@ -15,15 +15,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from semibandit._util.progress import Show
 from semibandit.data.dataset import Dataset
-from semibandit.experiments.progress import Show
-from semibandit.experiments.replay import replay
+from semibandit.errors import InputError
+from semibandit.evaluation.replay import replay
+from semibandit.evaluation.trace import Trace, marks_of
 from semibandit.experiments.sets import dataset
-from semibandit.experiments.trace import Trace, marks_of
 from semibandit.models.diagonal import Diagonal
 from semibandit.models.dual import Dual
 from semibandit.models.full import Full
-from semibandit.models.kernels import linear, polynomial, rbf
+from semibandit.models.kernel import linear, polynomial, rbf
 from semibandit.policies.banditron import Banditron
 from semibandit.policies.confidit import Confidit
 from semibandit.policies.greedy import EpsilonGreedy, Greedy
@@ -78,7 +79,7 @@ class Setting:
         known = {field.name for field in fields(cls)}
         for key in given:
             if key not in known:
-                raise ValueError(f"{key!r} is not part of a setting: {', '.join(sorted(known))}")
+                raise InputError(f"{key!r} is not part of a setting: {', '.join(sorted(known))}")
         return cls(**given)
 
     def build(self, d: int, labels: Any) -> Learner:
@@ -86,7 +87,7 @@ class Setting:
         kind = LEARNERS.get(self.learner)
         if kind is None:
             names = ", ".join(LEARNERS)
-            raise ValueError(f"learner = {self.learner!r}, but it must be one of {names}")
+            raise InputError(f"learner = {self.learner!r}, but it must be one of {names}")
         options: dict[str, Any] = {
             "cost": _chosen("cost", self.cost, {"decreasing": decreasing, "constant": constant}),
             "a": self.a,
@@ -185,15 +186,15 @@ def _spelled(what: str, text: str) -> tuple[str, list[float]]:
     try:
         numbers = [float(part) for part in rest.split(",")] if rest else []
     except ValueError:
-        raise ValueError(f"{what} = {text!r}: {rest!r} is not a number") from None
+        raise InputError(f"{what} = {text!r}: {rest!r} is not a number") from None
     if not all(math.isfinite(number) for number in numbers):
-        raise ValueError(f"{what} = {text!r}, but its numbers must be finite")
+        raise InputError(f"{what} = {text!r}, but its numbers must be finite")
     return name.lower(), numbers
 
 
 def _chosen(what: str, name: str, choices: dict[str, Any]) -> Any:
     if name not in choices:
-        raise ValueError(f"{what} = {name!r}, but it must be one of {', '.join(choices)}")
+        raise InputError(f"{what} = {name!r}, but it must be one of {', '.join(choices)}")
     return choices[name]
 
 
@@ -201,8 +202,8 @@ def _made(what: str, text: str, make: Callable[..., Any], numbers: list[float]) 
     try:
         return make(*numbers)
     except TypeError:
-        raise ValueError(
+        raise InputError(
             f"{what} = {text!r}: {len(numbers)} numbers are not what it takes"
         ) from None
     except ValueError as why:
-        raise ValueError(f"{what} = {text!r}: {why}") from None
+        raise InputError(f"{what} = {text!r}: {why}") from None

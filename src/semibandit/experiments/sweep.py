@@ -16,9 +16,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 import semibandit
-from semibandit._atomic import replacing
+from semibandit._util.atomic import replacing
+from semibandit._util.progress import Show, progress_of
+from semibandit.errors import InputError
 from semibandit.experiments.cluster import Call, check, outcomes_of
-from semibandit.experiments.progress import Show, progress_of
 
 __all__ = ["grid", "sweep"]
 
@@ -42,7 +43,7 @@ def grid(**choices: Iterable[Any]) -> list[Run]:
     """
     for name, values in choices.items():
         if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-            raise ValueError(f"{name} is {values!r}: expected a list of choices: [{values!r}]")
+            raise InputError(f"{name} is {values!r}: expected a list of choices: [{values!r}]")
     rows = itertools.product(*choices.values())
     return [dict(zip(choices, row, strict=True)) for row in rows]
 
@@ -110,7 +111,7 @@ def _name_of(work: Work) -> str:
     """Where workers import it from."""
     module, name = getattr(work, "__module__", None), getattr(work, "__qualname__", None)
     if not name or getattr(sys.modules.get(str(module)), name, None) is not work:
-        raise ValueError(f"work is {work!r}: expected a function at the top level of a module")
+        raise InputError(f"work is {work!r}: expected a function at the top level of a module")
     return f"{module}.{name}"
 
 
@@ -164,7 +165,7 @@ def _read_all(folder: Path, work: str, wanted: Mapping[str, Run]) -> dict[str, s
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             continue
         if same and maker != work:
-            raise ValueError(f"{path} is a result of {maker}, not of {work}: take another folder")
+            raise InputError(f"{path} is a result of {maker}, not of {work}: take another folder")
         if same:
             done[key] = result
     return done
@@ -172,7 +173,7 @@ def _read_all(folder: Path, work: str, wanted: Mapping[str, Run]) -> dict[str, s
 
 def _plain_dict(value: Any, where: str) -> Run:
     if not isinstance(value, Mapping):
-        raise ValueError(f"{where} is {value!r}: expected a dictionary")
+        raise InputError(f"{where} is {value!r}: expected a dictionary")
     plain: Run = _plain(value, where)
     return plain
 
@@ -192,9 +193,9 @@ def _plain(value: Any, where: str) -> Any:
     if isinstance(value, Mapping):
         for name in value:
             if not isinstance(name, str):
-                raise ValueError(f"{where} has the key {name!r}: expected a string")
+                raise InputError(f"{where} has the key {name!r}: expected a string")
         return {name: _plain(part, f"{where}[{name!r}]") for name, part in value.items()}
-    raise ValueError(
+    raise InputError(
         f"{where} is {value!r}: expected what JSON can hold, that is strings, finite numbers, "
         "true, false, none, and lists and dictionaries of them"
     )

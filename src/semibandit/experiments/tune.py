@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from semibandit.experiments.progress import Show
+from semibandit._util.progress import Show
 from semibandit.experiments.setting import Setting, run
 from semibandit.experiments.sweep import sweep
 

@@ -17,8 +17,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from semibandit._arrays import Array, Floats, Ints
-from semibandit.models.kernels import Kernel, Linear, Polynomial, linear, polynomial, rbf
+from semibandit._util.arrays import Array, Floats, Ints
+from semibandit.errors import InputError
+from semibandit.models.kernel import Kernel, Linear, Polynomial, linear, polynomial, rbf
 from semibandit.models.model import NO_NORMS, Arrays, Look, Vector, dense, one_by_one, take
 
 __all__ = ["Dual", "DualState"]
@@ -42,12 +43,12 @@ class Dual:
 
     def __post_init__(self) -> None:
         if not callable(self.kernel):
-            raise ValueError(f"kernel must be a function k(X, Y), got {self.kernel!r}")
+            raise InputError(f"kernel must be a function k(X, Y), got {self.kernel!r}")
         if self.kernel is rbf or self.kernel is polynomial:  # type: ignore[comparison-overlap]
-            raise ValueError("kernel must be one with its settings, such as rbf(1.0)")
+            raise InputError("kernel must be one with its settings, such as rbf(1.0)")
         whole = isinstance(self.budget, int | np.integer) and not isinstance(self.budget, bool)
         if self.budget is not None and not (whole and self.budget >= 1):
-            raise ValueError(
+            raise InputError(
                 f"budget = {self.budget!r}, but it must be a whole number >= 1 or None"
             )
 
@@ -147,7 +148,7 @@ class DualState:
         k = self._kernel(self.pool, x)
         kxx = float(self._kernel(x[None, :], x)[0])
         if not kxx > 0:
-            raise ValueError(f"the kernel gives k(x, x) = {kxx:g}; it must be positive")
+            raise InputError(f"the kernel gives k(x, x) = {kxx:g}; it must be positive")
         margin = np.zeros(len(self.labels))
         for i, label in enumerate(self.labels):
             if len(label.points) or len(label.extra):
@@ -222,7 +223,7 @@ class DualState:
         extra_weight = take(arrays, "extra_weight", (E,))
         for name, index in (("points", points), ("extra", extra)):
             if np.any((index < 0) | (index >= n_pool)):
-                raise ValueError(f"the array {name!r} points outside of the pool")
+                raise InputError(f"the array {name!r} points outside of the pool")
         labels, p, b, e = [], 0, 0, 0
         for n, m in sizes.tolist():
             labels.append(
@@ -242,12 +243,12 @@ class DualState:
             return np.empty(0)
         k = np.asarray(self.kernel(X, x[None, :]), dtype=np.float64)
         if k.shape != (len(X), 1):
-            raise ValueError(
+            raise InputError(
                 f"the kernel gave an array of shape {k.shape} for {len(X)} and 1 contexts; "
                 f"k(X, Y) must return one of shape ({len(X)}, 1)"
             )
         if not np.all(np.isfinite(k)):
-            raise ValueError("the kernel gave a value that is not a finite number")
+            raise InputError("the kernel gave a value that is not a finite number")
         return k[:, 0]
 
     def _within_budget(self, label: Expansion, pool: Floats) -> Expansion:

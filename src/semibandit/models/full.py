@@ -25,16 +25,17 @@ from typing import Any
 
 import numpy as np
 
-from semibandit._arrays import Array, Floats, Ints
-from semibandit._numba import pays
+from semibandit._util.arrays import Array, Floats, Ints
+from semibandit._util.numba import use_compiled
+from semibandit.errors import InputError
 from semibandit.models.model import NO_NORMS, Arrays, Look, Vector, dense, take
 
 __all__ = ["Full", "FullState"]
 
 NONE = -1
 OFTEN = 65_536  # updates after which a label's sum is compensated
-WORTH = 1_000_000  # multiplications below which numpy is as fast as numba
-LOADING = 10_000_000_000  # those that are worth a second for loading it, or 20 for compiling
+LEAST = 1_000_000  # multiplications below which numpy is as fast as numba
+TO_LOAD = 10_000_000_000  # those that are worth a second for loading it, or 20 for compiling
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Full:
 
     def __post_init__(self) -> None:
         if self.dtype not in ("float64", "float32"):
-            raise ValueError(f"dtype = {self.dtype!r}, but it must be 'float64' or 'float32'")
+            raise InputError(f"dtype = {self.dtype!r}, but it must be 'float64' or 'float32'")
 
     @property
     def sparse(self) -> bool:
@@ -145,10 +146,10 @@ class FullState:
         X = np.array([dense(x) for x in xs], dtype=self.w.dtype)
         margin, norm2 = np.empty((len(X), len(self.home))), np.empty((len(X), len(self.home)))
         work = len(X) * self.d * (self.n + self.p + self.m * self.d)
-        if not pays(work, "models._kernels", WORTH, LOADING):
+        if not use_compiled("models", work, least=LEAST, to_load=TO_LOAD):
             self._see(X, margin, norm2)
             return margin, norm2
-        from semibandit.models._kernels import see
+        from semibandit.models.compiled import see
 
         A = self.A_inv.reshape(len(self.A_inv), self.d * self.d)
         rows = (self.owner, self.w, self.block, self.last, self.V, self.before, A)
@@ -264,7 +265,7 @@ class FullState:
             if np.any(index >= limit) or np.any(
                 index < (NONE if name in ("V_row", "sharp") else 0)
             ):
-                raise ValueError(f"the array {name!r} points outside of what it is for")
+                raise InputError(f"the array {name!r} points outside of what it is for")
         self.home = np.full(len(self.home), NONE, dtype=np.intp)
         self.home[owner] = np.arange(n)
         self.n, self.m, self.owner, self.w = n, m, owner, w

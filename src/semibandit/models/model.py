@@ -12,7 +12,8 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from semibandit._arrays import Array, Floats, Ints
+from semibandit._util.arrays import Array, Floats, Ints
+from semibandit.errors import InputError
 
 __all__ = [
     "Arrays",
@@ -118,10 +119,10 @@ def dense(x: Vector) -> Floats:
 def take(arrays: Arrays, name: str, shape: tuple[int, ...], dtype: type = np.float64) -> Array:
     """A named array of a snapshot, or an error that says what is wrong with it."""
     if name not in arrays:
-        raise ValueError(f"the array {name!r} is missing")
+        raise InputError(f"the array {name!r} is missing")
     array = arrays[name]
     if array.shape != shape or array.dtype != np.dtype(dtype):
-        raise ValueError(
+        raise InputError(
             f"the array {name!r} is {array.dtype} of shape {array.shape}, "
             f"expected {np.dtype(dtype)} of shape {shape}"
         )

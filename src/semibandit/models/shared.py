@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from semibandit._arrays import Floats, Ints
+from semibandit._util.arrays import Floats, Ints
 from semibandit.models.model import NO_NORMS, Arrays, Look, Vector, dense, take
 
 __all__ = ["SharedState"]

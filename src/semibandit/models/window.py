@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from semibandit._arrays import Array, Floats, Ints
-from semibandit.models import _kernels as kernels
+from semibandit._util.arrays import Array, Floats, Ints
+from semibandit.models import compiled as kernels
 from semibandit.models.full import NONE, OFTEN, FullState
 
 __all__ = ["Window"]

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Unpack
 
 import numpy as np
 
-from semibandit._arrays import Floats, Ints
+from semibandit._util.arrays import Floats, Ints
+from semibandit._util.checks import is_number
+from semibandit.errors import InputError
 from semibandit.models.model import Arrays, Vector, dense, take
 from semibandit.policies.labels import Label
-from semibandit.policies.learner import Common, Learner, View
+from semibandit.policies.learner import Learner
 from semibandit.policies.slate import Slate
+from semibandit.policies.view import View
+from semibandit.theory.cost import Cost, decreasing
 from semibandit.theory.slate import order
-from semibandit.theory.width import is_number
 
 __all__ = ["Banditron"]
 
@@ -28,6 +30,18 @@ class Banditron(Learner):
 
     With P the probability of the label ỹ that was shown, w_ỹ += x/P if it was right, and
     w_ŷ -= x always: in expectation the perceptron's update. `prob` of a slate is P, `margin` w_i·x.
+
+    Parameters
+    ----------
+    gamma : float
+        The probability of a drawn label, above 0 and up to 1.
+    n_features, labels, cost, a, normalize, bias, seed
+        As for `SlateUCB`.
+
+    Examples
+    --------
+    >>> round(Banditron(n_features=2, labels=4, gamma=0.2).rank([1.0, 0.0]).propensity, 2)
+    0.85
     """
 
     one_slot = True
@@ -38,13 +52,17 @@ class Banditron(Learner):
         labels: int | Sequence[Label],
         *,
         gamma: float = 0.05,
-        **common: Unpack[Common],
+        cost: Cost = decreasing,
+        a: float = 0.5,
+        normalize: bool = True,
+        bias: bool = False,
+        seed: int = 0,
     ) -> None:
         if not is_number(gamma) or not 0 < gamma <= 1:
-            raise ValueError(f"gamma = {gamma!r}, but Banditron needs 0 < gamma <= 1")
+            raise InputError(f"gamma = {gamma!r}, but Banditron needs 0 < gamma <= 1")
         self.gamma = float(gamma)
-        super().__init__(n_features, labels, sparse=False, **common)
-        self._w = np.zeros((len(self._labels.names), self._d))
+        super().__init__(n_features, labels, cost, a, normalize, bias, seed, sparse=False)
+        self._w = np.zeros((len(self._labels.names), self.n_inputs))
 
     def _view(self, x: Vector, draw: int) -> View:
         margin = self._w @ dense(x)
@@ -69,7 +87,7 @@ class Banditron(Learner):
 
     def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
         if len(slate) and (slate.propensity is None or slate.leader is None):
-            raise ValueError("this slate was not drawn by Banditron: it has no propensity")
+            raise InputError("this slate was not drawn by Banditron: it has no propensity")
         leader = None if slate.leader is None else self._labels.row(slate.leader)
         if not len(rows):
             return
@@ -92,7 +110,7 @@ class Banditron(Learner):
         return {"gamma": self.gamma}
 
     def _resize(self, more: int, fresh: Ints) -> None:
-        w = np.concatenate([self._w, np.zeros((more, self._d))])
+        w = np.concatenate([self._w, np.zeros((more, self.n_inputs))])
         w[fresh] = 0.0
         self._w = w
 

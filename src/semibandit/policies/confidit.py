@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Unpack
 
 import numpy as np
 
-from semibandit._arrays import Floats, Ints
-from semibandit.models.model import Look, Sparse, Vector
+from semibandit._util.arrays import Floats, Ints
+from semibandit._util.checks import is_number
+from semibandit.errors import InputError
+from semibandit.models.full import Full
+from semibandit.models.model import Look, Model, Sparse, Vector
 from semibandit.policies.labels import Label
-from semibandit.policies.learner import View
 from semibandit.policies.slate import Slate
-from semibandit.policies.slate_ucb import Options, SlateUCB
+from semibandit.policies.slate_ucb import SlateUCB
+from semibandit.policies.view import View
+from semibandit.theory.cost import Cost, decreasing
 from semibandit.theory.slate import order
 from semibandit.theory.surrogate import Square
-from semibandit.theory.width import Scaled, Width, is_number
+from semibandit.theory.width import Scaled, Width
 
 __all__ = ["Confidit"]
 
@@ -32,6 +35,18 @@ class Confidit(SlateUCB):
     towards x with probability (1-alpha)/2, else towards -x, which makes E[X] = (u_i·x) x.
     A starts as (1+alpha)² I: contexts are divided by 1 + alpha, which is the same. The paper's
     width has constants for its proof; here it is any width of ours.
+
+    Parameters
+    ----------
+    alpha : float
+        The labels' noise: P(y = i) lies in [0, 1] for margins in [-alpha, 1]; above 0, up to 1.
+    n_features, labels, model, width, cost, a, normalize, bias, seed
+        As for `SlateUCB`. The loss is the square loss.
+
+    Examples
+    --------
+    >>> len(Confidit(n_features=2, labels=4).rank([1.0, 0.0]))
+    1
     """
 
     one_slot = True
@@ -42,22 +57,36 @@ class Confidit(SlateUCB):
         labels: int | Sequence[Label],
         *,
         alpha: float = 1.0,
+        model: Model = Full(),
         width: Width = Scaled(1.0),
-        **options: Unpack[Options],
+        cost: Cost = decreasing,
+        a: float = 0.5,
+        normalize: bool = True,
+        bias: bool = False,
+        seed: int = 0,
     ) -> None:
         if not is_number(alpha) or not 0 < alpha <= 1:
-            raise ValueError(f"alpha = {alpha!r}, but Confidit needs 0 < alpha <= 1")
-        if "loss" in options and not isinstance(options["loss"], Square):
-            raise ValueError("Confidit is built on the square loss: leave out loss")
+            raise InputError(f"alpha = {alpha!r}, but Confidit needs 0 < alpha <= 1")
         self.alpha = float(alpha)
-        super().__init__(n_features, labels, width=width, **options)
+        super().__init__(
+            n_features,
+            labels,
+            model=model,
+            loss=Square(),
+            width=width,
+            cost=cost,
+            a=a,
+            normalize=normalize,
+            bias=bias,
+            seed=seed,
+        )
 
     @property
-    def _door(self) -> str:
-        return f"{super()._door} divided by {1.0 + self.alpha:g}"
+    def context_format(self) -> str:
+        return f"{super().context_format} divided by {1.0 + self.alpha:g}"
 
-    def _read(self, x: object) -> Vector:
-        vector = super()._read(x)
+    def read_context(self, x: object) -> Vector:
+        vector = super().read_context(x)
         if isinstance(vector, Sparse):
             return replace(vector, value=vector.value / (1.0 + self.alpha))
         return vector / (1.0 + self.alpha)

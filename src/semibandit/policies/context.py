@@ -1,4 +1,4 @@
-"""The door: what a user gives as a context, and the unit vector the maths gets."""
+"""Contexts: what a user gives, and the unit vector that the maths gets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from semibandit._arrays import Floats
+from semibandit._util.arrays import Floats
+from semibandit._util.checks import shortened
+from semibandit.errors import InputError
 from semibandit.models.model import Sparse, Vector, dense
 
 __all__ = ["read_context", "read_contexts"]
@@ -23,7 +25,7 @@ def read_context(x: Any, n_features: int, *, bias: bool, normalize: bool, sparse
     vector = _sparse(x) if hasattr(x, "tocsr") else _dense(x)
     size = vector.size if isinstance(vector, Sparse) else len(vector)
     if size != n_features:
-        raise ValueError(
+        raise InputError(
             f"context has {size} features, this model was built for {n_features}"
             f"{' (the bias is added to them)' if bias else ''}"
         )
@@ -32,12 +34,12 @@ def read_context(x: Any, n_features: int, *, bias: bool, normalize: bool, sparse
     if not math.isfinite(biggest):
         at = int(np.flatnonzero(~np.isfinite(value))[0])
         place = int(vector.index[at]) if isinstance(vector, Sparse) else at
-        raise ValueError(f"context[{place}] is {value[at]}; every feature must be a finite number")
+        raise InputError(f"context[{place}] is {value[at]}; every feature must be a finite number")
     if bias:
         vector, biggest = _with_one(vector), max(biggest, 1.0)
         value = vector.value if isinstance(vector, Sparse) else vector
     if biggest == 0.0:
-        raise ValueError("context is all zeros: there is nothing to tell labels apart by")
+        raise InputError("context is all zeros: there is nothing to tell labels apart by")
     if normalize:
         value = value / biggest  # first, so that squares neither overflow nor vanish
         value /= np.sqrt(value @ value)
@@ -65,8 +67,8 @@ def read_contexts(
         for t in range(T):
             try:
                 read_context(X[[t]], n_features, bias=bias, normalize=False, sparse=True)
-            except ValueError as why:
-                raise ValueError(f"row {first + t} of X: {why}") from None
+            except InputError as why:
+                raise InputError(f"row {first + t} of X: {why}") from None
     if hasattr(X, "tocsr"):
         from scipy.sparse import csr_array, hstack
 
@@ -96,11 +98,11 @@ def _dense(x: Any) -> Floats:
             array = np.asarray([float(value) for value in array], dtype=np.float64)
         array = array.astype(np.float64, copy=False)
     except (TypeError, ValueError):
-        raise ValueError(f"context must be a list of numbers, got {_short(x)}") from None
+        raise InputError(f"context must be a list of numbers, got {shortened(x)}") from None
     if array.ndim == 2 and array.shape[0] == 1:
         array = array[0]
     if array.ndim != 1:
-        raise ValueError(f"context must be one vector, got an array of shape {array.shape}")
+        raise InputError(f"context must be one vector, got an array of shape {array.shape}")
     return array
 
 
@@ -108,7 +110,7 @@ def _sparse(x: Any) -> Sparse:
     row = x if x.ndim == 2 else x.reshape(1, -1)
     row = row.tocsr()
     if row.shape[0] != 1:
-        raise ValueError(f"context must be one row, got a sparse array of shape {row.shape}")
+        raise InputError(f"context must be one row, got a sparse array of shape {row.shape}")
     if not row.has_canonical_format:
         row = row.copy()
         row.sum_duplicates()
@@ -124,8 +126,3 @@ def _with_one(vector: Vector) -> Vector:
         index, value = np.append(vector.index, vector.size), np.append(vector.value, 1.0)
         return Sparse(index, value, vector.size + 1)
     return np.append(vector, 1.0)
-
-
-def _short(x: object) -> str:
-    text = repr(x)
-    return text if len(text) <= 80 else text[:77] + "..."

@@ -3,28 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Unpack
 
 import numpy as np
 
-from semibandit._arrays import Ints
-from semibandit.models.model import Vector
+from semibandit._util.arrays import Ints
+from semibandit._util.checks import is_number
+from semibandit.errors import InputError
+from semibandit.models.full import Full
+from semibandit.models.model import Model, Vector
+from semibandit.policies.fast_rule import FastRule
 from semibandit.policies.labels import Label
-from semibandit.policies.learner import View
-from semibandit.policies.slate_ucb import Options, SecondOrder
-from semibandit.theory.width import is_number
+from semibandit.policies.slate_ucb import SecondOrder
+from semibandit.policies.view import View
+from semibandit.theory.cost import Cost, decreasing
+from semibandit.theory.surrogate import Square, Surrogate
 
 __all__ = ["EpsilonGreedy", "Greedy"]
 
 
 class Greedy(SecondOrder):
-    """Shows what looks best by the estimates alone: `SlateUCB` with width 0."""
+    """Shows what looks best by the estimates alone: `SlateUCB` with width 0.
+
+    Parameters
+    ----------
+    n_features, labels, model, loss, cost, a, normalize, bias, seed
+        As for `SlateUCB`.
+
+    Examples
+    --------
+    >>> Greedy(n_features=2, labels=3).rank([1.0, 0.0], slots=2).width
+    array([0., 0.])
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        labels: int | Sequence[Label],
+        *,
+        model: Model = Full(),
+        loss: Surrogate = Square(),
+        cost: Cost = decreasing,
+        a: float = 0.5,
+        normalize: bool = True,
+        bias: bool = False,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(n_features, labels, model, loss, cost, a, normalize, bias, seed)
+
+    def fast_rule(self) -> FastRule | None:
+        return self._rule(scores=True) if type(self) is Greedy else None
 
 
-class EpsilonGreedy(Greedy):
+class EpsilonGreedy(SecondOrder):
     """Greedy, but with probability epsilon the slate is filled with labels drawn at random.
 
-    A drawn slate is as long as the greedy one, and not empty where there is a slot.
+    A drawn slate is as long as the greedy one, and not empty if there is a slot.
+
+    Parameters
+    ----------
+    epsilon : float
+        The probability of a drawn slate, from 0 to 1.
+    n_features, labels, model, loss, cost, a, normalize, bias, seed
+        As for `SlateUCB`.
+
+    Examples
+    --------
+    >>> len(EpsilonGreedy(n_features=2, labels=3, epsilon=1.0).rank([1.0, 0.0], slots=2))
+    2
     """
 
     def __init__(
@@ -33,12 +78,18 @@ class EpsilonGreedy(Greedy):
         labels: int | Sequence[Label],
         *,
         epsilon: float = 0.05,
-        **options: Unpack[Options],
+        model: Model = Full(),
+        loss: Surrogate = Square(),
+        cost: Cost = decreasing,
+        a: float = 0.5,
+        normalize: bool = True,
+        bias: bool = False,
+        seed: int = 0,
     ) -> None:
         if not is_number(epsilon) or not 0 <= epsilon <= 1:
-            raise ValueError(f"epsilon = {epsilon!r}, but a probability must lie in [0, 1]")
+            raise InputError(f"epsilon = {epsilon!r}, but a probability must lie in [0, 1]")
         self.epsilon = float(epsilon)
-        super().__init__(n_features, labels, **options)
+        super().__init__(n_features, labels, model, loss, cost, a, normalize, bias, seed)
 
     def _pick(self, view: View, x: Vector, slots: int | None, rows: Ints | None, draw: int) -> Ints:
         best = super()._pick(view, x, slots, rows, draw)

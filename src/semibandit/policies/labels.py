@@ -7,9 +7,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from semibandit._arrays import Bools, Ints
+from semibandit._util.arrays import Bools, Ints
+from semibandit._util.checks import shortened
+from semibandit.errors import FileError, InputError, LabelExists, UnknownLabel
 
-__all__ = ["Label", "Labels", "read_labels"]
+__all__ = ["Label", "Labels", "read_labels", "unknown"]
 
 Label: TypeAlias = int | str
 
@@ -25,18 +27,18 @@ class Labels:
     >>> labels.rows(["moon"], "candidates")
     Traceback (most recent call last):
         ...
-    ValueError: candidates names 'moon', which is not a label of this learner
+    semibandit.errors.UnknownLabel: candidates names 'moon', which is not a label of this learner
     """
 
     def __init__(self, labels: int | Sequence[Label]) -> None:
         self.named = not _is_count(labels)
         if isinstance(labels, int | np.integer):
             if labels < 0 or isinstance(labels, bool):
-                raise ValueError(f"labels = {labels!r}, but a learner cannot have so many labels")
+                raise InputError(f"labels = {labels!r}, but a learner cannot have so many labels")
             names: list[Label] = list(range(int(labels)))
         else:
             if isinstance(labels, set | frozenset | dict):
-                raise ValueError("labels must have an order: give a list, not a set")
+                raise InputError("labels must have an order: give a list, not a set")
             names = read_labels(labels, "labels")
         self.names: list[Label | None] = list(names)  # by row; None where the row is free
         self.ever = len(names)  # how many labels there have been
@@ -70,7 +72,7 @@ class Labels:
         for label in read_labels(labels, what):
             row = self.row(label)
             if row is None:
-                raise ValueError(f"{what} names {label!r}, which is not a label of this learner")
+                raise unknown(what, label)
             rows.append(row)
         return np.array(rows, dtype=np.intp)
 
@@ -79,23 +81,41 @@ class Labels:
         active = self.active
         return np.arange(len(self.names)) if active is None else np.flatnonzero(active)
 
-    def was_known(self, label: Label) -> bool:
-        return self.row(label) is not None or label in self.retired
+    def check_known(self, labels: Iterable[Label], what: str) -> None:
+        """Raise `UnknownLabel` for a label that is not there and never was."""
+        for label in labels:
+            if self.row(label) is None and label not in self.retired:
+                raise unknown(what, label)
+
+    def allowed(
+        self, candidates: Iterable[Label] | None, exclude: Iterable[Label] | None
+    ) -> Ints | None:
+        """The rows that may be shown; None for all."""
+        rows: Ints | None = None
+        if candidates is not None:
+            rows = np.sort(self.rows(candidates, "candidates"))
+        elif self.active is not None:
+            rows = np.flatnonzero(self.active)
+        if exclude is not None:
+            free = np.ones(len(self.names), dtype=np.bool_)
+            free[self.rows(exclude, "exclude")] = False
+            rows = np.flatnonzero(free) if rows is None else rows[free[rows]]
+        return rows
 
     def added(self, labels: int | Sequence[Label]) -> list[Label]:
         """The names `labels` stands for, checked, not yet added."""
         if not self.named:
             if not _is_count(labels) or isinstance(labels, bool) or int(labels) < 0:  # type: ignore[arg-type]
-                raise ValueError(
+                raise InputError(
                     f"this learner numbers its labels, so say how many to add, not {labels!r}"
                 )
             return list(range(self.ever, self.ever + int(labels)))  # type: ignore[arg-type]
         if _is_count(labels):
-            raise ValueError(f"this learner names its labels, so give names, not {labels!r}")
+            raise InputError(f"this learner names its labels, so give names, not {labels!r}")
         names = read_labels(labels, "labels")  # type: ignore[arg-type]
         for name in names:
             if self.row(name) is not None:
-                raise ValueError(f"the label {name!r} is there already")
+                raise LabelExists(f"the label {name!r} is there already")
         return names
 
     def add(self, names: list[Label]) -> Ints:
@@ -150,7 +170,8 @@ class Labels:
         names = data["names"]
         if isinstance(names, int):
             return cls(names)
-        assert isinstance(names, list)
+        if not isinstance(names, list):
+            raise FileError(f"its labels are {shortened(names)}, expected a list or how many")
         self = cls([])
         self.named = bool(data["named"])
         self.names = names
@@ -166,7 +187,7 @@ def read_labels(labels: Iterable[Label], what: str) -> list[Label]:
     """The labels as a list of int and str, each once, or an error that says which is wrong."""
     flat = not isinstance(labels, np.ndarray) or labels.ndim == 1
     if isinstance(labels, str | bytes) or not (isinstance(labels, Iterable) and flat):
-        raise ValueError(f"{what} must be a list of labels, got {labels!r}")
+        raise InputError(f"{what} must be a list of labels, got {labels!r}")
     names: list[Label] = []
     for label in labels:
         if isinstance(label, np.integer):
@@ -174,15 +195,20 @@ def read_labels(labels: Iterable[Label], what: str) -> list[Label]:
         elif isinstance(label, np.str_):
             label = str(label)
         if isinstance(label, bool | np.bool_):
-            raise ValueError(f"{what} must list labels, not true/false flags")
+            raise InputError(f"{what} must list labels, not true/false flags")
         if not isinstance(label, int | str):
-            raise ValueError(f"{what} has {label!r}; a label is a whole number or a string")
+            raise InputError(f"{what} has {label!r}; a label is a whole number or a string")
         names.append(label)
     if len(set(names)) < len(names):
         seen: set[Label] = set()
         twice = next(n for n in names if n in seen or seen.add(n))  # type: ignore[func-returns-value]
-        raise ValueError(f"{what} names {twice!r} twice")
+        raise InputError(f"{what} names {twice!r} twice")
     return names
+
+
+def unknown(what: str, label: Label) -> UnknownLabel:
+    """The error for a label that the learner does not have."""
+    return UnknownLabel(f"{what} names {label!r}, which is not a label of this learner")
 
 
 def _is_count(labels: object) -> bool:

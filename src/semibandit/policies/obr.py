@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Unpack
 
+from semibandit.models.full import Full
 from semibandit.models.model import State
 from semibandit.models.shared import SharedState
+from semibandit.policies.fast_rule import FastRule
 from semibandit.policies.labels import Label
-from semibandit.policies.slate_ucb import Options, SecondOrder
+from semibandit.policies.slate_ucb import SecondOrder
+from semibandit.theory.cost import Cost, decreasing
+from semibandit.theory.surrogate import Square, Surrogate
 
 __all__ = ["OBR"]
 
@@ -18,19 +21,39 @@ class OBR(SecondOrder):
 
     `learn(slate, clicked)` wants all relevant labels, shown or not. A round is O(d² + K d), since
     every label is updated on every context. A label added later starts with the matrix of all.
+
+    Parameters
+    ----------
+    n_features, labels, loss, cost, a, normalize, bias, seed
+        As for `SlateUCB`. There is no model to choose.
+
+    Examples
+    --------
+    >>> bandit = OBR(n_features=2, labels=["tea", "coffee"])
+    >>> bandit.learn(bandit.rank([1.0, 0.0], slots=1), clicked=["tea", "coffee"])
     """
 
     full_information = True
 
     def __init__(
-        self, n_features: int, labels: int | Sequence[Label], **options: Unpack[Options]
+        self,
+        n_features: int,
+        labels: int | Sequence[Label],
+        *,
+        loss: Surrogate = Square(),
+        cost: Cost = decreasing,
+        a: float = 0.5,
+        normalize: bool = True,
+        bias: bool = False,
+        seed: int = 0,
     ) -> None:
-        if "model" in options:
-            raise ValueError("OBR keeps one full matrix for all labels: it takes no model")
-        super().__init__(n_features, labels, **options)
+        super().__init__(n_features, labels, Full(), loss, cost, a, normalize, bias, seed)
 
     def _start(self, n_labels: int) -> State:
-        return SharedState.start(n_labels, self._d)
+        return SharedState.start(n_labels, self.n_inputs)
+
+    def fast_rule(self) -> FastRule | None:
+        return self._rule(scores=True) if type(self) is OBR else None
 
     def _settings(self) -> dict[str, object]:
         return {"loss": self.loss}

@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Unpack
 
 import numpy as np
 
-from semibandit._arrays import Floats, Ints
+from semibandit._util.arrays import Floats, Ints
 from semibandit.models.model import Arrays, Vector
 from semibandit.policies.labels import Label
-from semibandit.policies.learner import Common, Learner, View
+from semibandit.policies.learner import Learner
 from semibandit.policies.slate import Slate
+from semibandit.policies.view import View
+from semibandit.theory.cost import Cost, decreasing
 
 __all__ = ["Random"]
 
 
 class Random(Learner):
-    """Fills every slot with labels drawn at random, and learns nothing."""
+    """Fills every slot with labels drawn at random, and learns nothing.
+
+    Parameters
+    ----------
+    n_features, labels, cost, a, normalize, bias, seed
+        As for `SlateUCB`. The cost and a count only in what a slate is said to lose.
+
+    Examples
+    --------
+    >>> len(Random(n_features=2, labels=9).rank([1.0, 0.0], slots=4))
+    4
+    """
 
     def __init__(
         self,
         n_features: int,
         labels: int | Sequence[Label],
-        **common: Unpack[Common],
+        *,
+        cost: Cost = decreasing,
+        a: float = 0.5,
+        normalize: bool = True,
+        bias: bool = False,
+        seed: int = 0,
     ) -> None:
-        super().__init__(n_features, labels, sparse=True, **common)
+        super().__init__(n_features, labels, cost, a, normalize, bias, seed, sparse=True)
 
     def _view(self, x: Vector, draw: int) -> View:
         even, none = np.full(len(self._tie), 0.5), np.zeros(len(self._tie))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from semibandit._arrays import Floats
+from semibandit._util.arrays import Floats
 from semibandit.models.model import Vector
 from semibandit.policies.labels import Label
 
@@ -40,7 +40,7 @@ class Slate:
     prob: Floats
     slots: int | None  # the most that could be shown
     x: Vector  # the context as the model sees it
-    door: str  # how the learner that ranked it reads contexts
+    context_format: str  # how the learner that ranked it reads contexts
     propensity: float | None = None  # how likely a learner that draws was to show this label
     leader: Label | None = None  # the label it would have shown without drawing
     t: int | None = None  # the round it was ranked in

@@ -3,50 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Unpack
 
 import numpy as np
 
-from semibandit._arrays import Floats, Ints
+from semibandit._util.arrays import Floats, Ints
+from semibandit.errors import InputError
 from semibandit.models.full import Full
 from semibandit.models.model import Arrays, Look, Model, State, Vector
+from semibandit.policies.batch import worth_compiling
+from semibandit.policies.fast_rule import FastRule
 from semibandit.policies.labels import Label
-from semibandit.policies.learner import Common, Learner, View, many, stacked
+from semibandit.policies.learner import Learner
 from semibandit.policies.slate import Slate
+from semibandit.policies.view import View, stacked
+from semibandit.theory.cost import Cost, decreasing
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
 from semibandit.theory.width import Scaled, Width, is_ours
 
-__all__ = ["Options", "SecondOrder", "SlateUCB"]
-
-
-class Options(Common, total=False):
-    """What every second-order learner takes besides its features and labels."""
-
-    model: Model  # Full() | Diagonal() | Dual(kernel)
-    loss: Surrogate  # Square() | Logistic(R) | your own Surrogate
+__all__ = ["SecondOrder", "SlateUCB"]
 
 
 class SecondOrder(Learner):
     """Weights and matrices per label, learned as in Figure 2; how it explores is open."""
 
     def __init__(
-        self, n_features: int, labels: int | Sequence[Label], **options: Unpack[Options]
+        self,
+        n_features: int,
+        labels: int | Sequence[Label],
+        model: Model,
+        loss: Surrogate,
+        cost: Cost,
+        a: float,
+        normalize: bool,
+        bias: bool,
+        seed: int,
     ) -> None:
-        self.model = options.pop("model", Full())
-        self.loss = options.pop("loss", Square())
-        if not isinstance(self.loss, Surrogate):
-            raise ValueError(f"loss must be a Surrogate such as Square(), got {self.loss!r}")
-        if isinstance(self.model, type) or not hasattr(self.model, "start"):
-            raise ValueError(f"model must be Full(), Diagonal() or Dual(...), got {self.model!r}")
-        super().__init__(n_features, labels, sparse=self.model.sparse, **options)  # type: ignore[misc]  # popped
+        if not isinstance(loss, Surrogate):
+            raise InputError(f"loss must be a Surrogate such as Square(), got {loss!r}")
+        if isinstance(model, type) or not hasattr(model, "start"):
+            raise InputError(f"model must be Full(), Diagonal() or Dual(...), got {model!r}")
+        self.model, self.loss = model, loss
+        super().__init__(n_features, labels, cost, a, normalize, bias, seed, sparse=model.sparse)
         self._state: State = self._start(len(self._labels.names))
         self._last: tuple[int, Look] | None = None
 
     def _start(self, n_labels: int) -> State:
-        return self.model.start(n_labels, self._d)
+        return self.model.start(n_labels, self.n_inputs)
 
     def _look(self, x: Vector) -> Look:
-        """Margins and norms at x; those of the last look where nothing has changed since."""
+        """Margins and norms at x; those of the last look if nothing has changed since."""
         last = self._last
         if last is not None and last[0] == self._changes and last[1].x is x:
             return last[1]
@@ -69,7 +74,7 @@ class SecondOrder(Learner):
         return stacked([*map(self._judge, looks, draws)])
 
     def _judge(self, look: Look, draw: int) -> View:
-        """By the estimates alone; learners that explore say how."""
+        """Go by the estimates alone; learners that explore override this."""
         margin = np.clip(look.margin, -self.loss.R, self.loss.R)
         prob = self.loss.prob(margin)
         return View(margin, np.zeros_like(margin), prob, margin, prob)
@@ -81,6 +86,16 @@ class SecondOrder(Learner):
         moved = np.flatnonzero(margin != look.margin)
         steps = signs * self.loss.slope(signs * margin[rows]) / self.loss.c_L2
         self._state.step(look, moved, (margin - look.margin)[moved], rows, steps)
+
+    def _spread(self, t: int) -> float:
+        """ε / sqrt(x·A⁻¹x) in round t: nothing is explored here."""
+        return 0.0
+
+    def _rule(self, *, scores: bool) -> FastRule:
+        """The learner's fast rule; `scores` says whether margins and widths make its scores."""
+        compiled = scores and type(self.loss) in (Square, Logistic)
+        loss = self.loss if compiled else None
+        return FastRule(self.a, self.cost, loss, self._spread, self._state, self._tie, self._labels)
 
     def _settings(self) -> dict[str, object]:
         return {"model": self.model, "loss": self.loss}
@@ -102,6 +117,35 @@ class SecondOrder(Learner):
 class SlateUCB(SecondOrder):
     """Figure 2: rank labels by p̂ = p([margin + ε]_D), cut by Lemma 1, learn from what was shown.
 
+    Parameters
+    ----------
+    n_features : int
+        How many numbers a context has.
+    labels : int or sequence of labels
+        What can be shown: names (strings or whole numbers), or how many.
+    model : Model
+        How weights and matrices are kept: `Full()` is the paper's, `Diagonal()` for thousands of
+        features, `Dual(kernel)` for relevance that is not linear in the context.
+    loss : Surrogate
+        The link from margins to probabilities: `Square()`, `Logistic(R)`, or your own `Surrogate`.
+    width : Width
+        How much to explore: `Scaled(alpha)` in practice; `KnownNorm(U)` and `UnknownNorm()` are
+        the theorems' own. Any function of the form of `Width` will do.
+    cost : function or table
+        What a wrong label costs in which position: `decreasing`, `constant`, any function c(i, s)
+        of position and slate size, or a table of rows.
+    a : float
+        The weight of missed labels against wrong ones, from 0 to 1. Towards 1 slates get longer;
+        1 is pure ranking, which fills every slot.
+    normalize : bool
+        Whether contexts are scaled to unit length, as the paper assumes.
+    bias : bool
+        Whether a constant feature is appended. Set it unless your contexts have one.
+    seed : int
+        Orders labels that are equal, and starts all random draws.
+
+    Examples
+    --------
     >>> bandit = SlateUCB(n_features=2, labels=["tea", "coffee", "juice"], width=Scaled(0.5))
     >>> slate = bandit.rank([1.0, 0.0], slots=2)
     >>> bandit.learn(slate, clicked=slate.labels[:1])
@@ -114,13 +158,19 @@ class SlateUCB(SecondOrder):
         n_features: int,
         labels: int | Sequence[Label],
         *,
+        model: Model = Full(),
+        loss: Surrogate = Square(),
         width: Width = Scaled(),
-        **options: Unpack[Options],
+        cost: Cost = decreasing,
+        a: float = 0.5,
+        normalize: bool = True,
+        bias: bool = False,
+        seed: int = 0,
     ) -> None:
         if isinstance(width, type) or not callable(width):
-            raise ValueError(f"width must be Scaled(alpha) or another width, got {width!r}")
+            raise InputError(f"width must be Scaled(alpha) or another width, got {width!r}")
         self.width = width
-        super().__init__(n_features, labels, **options)
+        super().__init__(n_features, labels, model, loss, cost, a, normalize, bias, seed)
 
     def _judge(self, look: Look, draw: int) -> View:
         R = self.loss.R
@@ -133,38 +183,27 @@ class SlateUCB(SecondOrder):
             loss=self.loss,
         )
         if np.shape(width) != margin.shape or not np.all(np.isfinite(width)):
-            raise ValueError(f"{self.width!r} must give a finite width for each of the labels")
+            raise InputError(f"{self.width!r} must give a finite width for each of the labels")
         width = np.minimum(width, 2.0 * R)  # a width of the user's own, too
         score = margin + width  # unclipped: it orders labels whose p̂ is the same
         prob = self.loss.prob(np.clip(score, -R, R))  # step 3
         return View(margin, width, self.loss.prob(margin), score, prob)
 
-    def _read_all(self, X: Sequence[Floats]) -> Sequence[Vector]:
-        kind = type(self)
-        plain = kind._judge is SlateUCB._judge and kind._picks_plainly()  # nothing is drawn
-        plain = plain and kind._read is Learner._read and self.normalize and not self._sparse
-        if plain and many(len(X) * self.n_features, loading=None):
-            from semibandit.policies.together import read_together
-
-            found = read_together(np.array(X), self.bias)
-            if found is not None:
-                return list(found)
-        return super()._read_all(X)
-
     def _views(self, xs: Sequence[Vector], draws: Sequence[int]) -> View:
-        plain = type(self)._judge is SlateUCB._judge and type(self.loss) in (Square, Logistic)
-        if not plain or not is_ours(self.width) or not many(len(xs) * len(self._tie)):
+        rule = self.fast_rule()
+        if rule is None or rule.loss is None or not worth_compiling(len(xs) * len(self._tie)):
             return super()._views(xs, draws)
-        from semibandit.policies.together import judge_together
+        from semibandit.policies.batch_compiled import judge_together
 
         margin, norm2 = self._state.look_many(xs)
-        return View(*judge_together(self._spread(self._t), self.loss, margin, norm2))
+        return View(*judge_together(self._spread(self._t), rule.loss, margin, norm2))
+
+    def fast_rule(self) -> FastRule | None:
+        return self._rule(scores=is_ours(self.width)) if type(self) is SlateUCB else None
 
     def _spread(self, t: int) -> float:
-        """ε / sqrt(x·A⁻¹x) in round t, where the width is ours."""
         assert is_ours(self.width)
-        d, K = self._state.dimension(t), self._labels.ever
-        return self.width.spread(t, d, K, self.loss)
+        return self.width.spread(t, self._state.dimension(t), self._labels.ever, self.loss)
 
     def _settings(self) -> dict[str, object]:
         return {**super()._settings(), "width": self.width}

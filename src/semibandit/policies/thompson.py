@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Unpack
 
 import numpy as np
 
-from semibandit.models.model import Look
+from semibandit._util.checks import is_number
+from semibandit.errors import InputError
+from semibandit.models.full import Full
+from semibandit.models.model import Look, Model
+from semibandit.policies.fast_rule import FastRule
 from semibandit.policies.labels import Label
-from semibandit.policies.learner import View
-from semibandit.policies.slate_ucb import Options, SecondOrder
-from semibandit.theory.width import is_number
+from semibandit.policies.slate_ucb import SecondOrder
+from semibandit.policies.view import View
+from semibandit.theory.cost import Cost, decreasing
+from semibandit.theory.surrogate import Square, Surrogate
 
 __all__ = ["Thompson"]
 
@@ -22,6 +26,20 @@ class Thompson(SecondOrder):
 
     Draws are a function of the seed, the round, the context and `draw`: pass another `draw` to
     have the same context drawn for anew before anything was learned.
+
+    Parameters
+    ----------
+    alpha : float
+        How much to explore: the standard deviation of a draw is alpha·sqrt(x·A⁻¹x).
+    n_features, labels, model, loss, cost, a, normalize, bias, seed
+        As for `SlateUCB`.
+
+    Examples
+    --------
+    >>> bandit = Thompson(n_features=2, labels=50)
+    >>> one, two = (bandit.rank([1.0, 0.0], slots=5, draw=draw).labels for draw in (1, 2))
+    >>> one == two
+    False
     """
 
     def __init__(
@@ -30,12 +48,18 @@ class Thompson(SecondOrder):
         labels: int | Sequence[Label],
         *,
         alpha: float = 0.5,
-        **options: Unpack[Options],
+        model: Model = Full(),
+        loss: Surrogate = Square(),
+        cost: Cost = decreasing,
+        a: float = 0.5,
+        normalize: bool = True,
+        bias: bool = False,
+        seed: int = 0,
     ) -> None:
         if not is_number(alpha) or not 0 <= alpha < math.inf:
-            raise ValueError(f"alpha = {alpha!r}, but a spread must be a finite number >= 0")
+            raise InputError(f"alpha = {alpha!r}, but a spread must be a finite number >= 0")
         self.alpha = float(alpha)
-        super().__init__(n_features, labels, **options)
+        super().__init__(n_features, labels, model, loss, cost, a, normalize, bias, seed)
 
     def _judge(self, look: Look, draw: int) -> View:
         R = self.loss.R
@@ -44,6 +68,9 @@ class Thompson(SecondOrder):
         score = margin + spread * self._random(look.x, draw).standard_normal(len(margin))
         prob = self.loss.prob(np.clip(score, -R, R))
         return View(margin, spread, self.loss.prob(margin), score, prob)
+
+    def fast_rule(self) -> FastRule | None:
+        return self._rule(scores=False) if type(self) is Thompson else None
 
     def _settings(self) -> dict[str, object]:
         return {**super()._settings(), "alpha": self.alpha}

@@ -10,11 +10,12 @@ from collections.abc import Callable
 
 import uvicorn
 
-from semibandit._blas import one_thread
-from semibandit.service.app import create_app
-from semibandit.service.engine import Engine
+from semibandit._util.blas import one_thread
+from semibandit.errors import InputError
+from semibandit.service.config import Shape, open_store
+from semibandit.service.engine.engine import Engine
+from semibandit.service.http.app import create_app
 from semibandit.service.settings import Settings
-from semibandit.service.shape import Shape, open_store
 
 __all__ = ["serve"]
 
@@ -29,7 +30,7 @@ def serve(
 ) -> None:
     """Serve until SIGINT or SIGTERM; `say` is told where, once it answers."""
     if not _loopback(host) and settings.api_key is None:
-        raise ValueError(
+        raise InputError(
             f"host = {host!r} can be reached from other machines: set an API key, "
             "--api-key or $SEMIBANDIT_API_KEY"
         )
@@ -76,7 +77,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
     except OSError as why:
-        raise ValueError(f"cannot listen on {host}, port {port}: {why.strerror}") from None
+        raise InputError(f"cannot listen on {host}, port {port}: {why.strerror}") from None
     return listening
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from semibandit.errors import InputError
+
 __all__ = ["Limits", "Settings"]
 
 
@@ -33,14 +35,14 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.wait is not None and not 0 < self.wait < math.inf:
-            raise ValueError(f"wait = {self.wait!r}, but it must be a number of seconds above 0")
+            raise InputError(f"wait = {self.wait!r}, but it must be a number of seconds above 0")
         if self.snapshot_every < 1:
-            raise ValueError(f"snapshot_every = {self.snapshot_every}, but it must be at least 1")
+            raise InputError(f"snapshot_every = {self.snapshot_every}, but it must be at least 1")
         for name in ("api_key", "read_key"):
             key = getattr(self, name)
             if key is not None and (not key or not key.isascii() or not key.isprintable()):
-                raise ValueError(f"{name} must be printable ASCII, and not empty")
+                raise InputError(f"{name} must be printable ASCII, and not empty")
         if self.read_key is not None and self.api_key is None:
-            raise ValueError("a read_key without an api_key would leave writing open to everyone")
+            raise InputError("a read_key without an api_key would leave writing open to everyone")
         if self.read_key is not None and self.read_key == self.api_key:
-            raise ValueError("read_key and api_key are the same: then there is no read-only key")
+            raise InputError("read_key and api_key are the same: then there is no read-only key")

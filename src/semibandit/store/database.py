@@ -6,19 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-__all__ = ["Database", "KnownId", "StoreError", "StoreTaken"]
-
-
-class StoreError(RuntimeError):
-    """The store cannot be read or written at the moment; it may be again."""
-
-
-class KnownId(StoreError):
-    """The log has such an event with this id already; nothing was written."""
-
-
-class StoreTaken(StoreError):
-    """Another process writes to this store."""
+__all__ = ["Database"]
 
 
 class Database(Protocol):
@@ -31,7 +19,7 @@ class Database(Protocol):
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """What a statement finds. One that writes is on disk when this returns, outside of a
-        transaction, and KnownId where a key is not new."""
+        transaction, and DuplicateId where a key is not new."""
         ...
 
     def many(self, sql: str, values: Sequence[Sequence[Any]]) -> None: ...

@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from semibandit._arrays import Floats
-from semibandit._json import to_json
+from semibandit._util.arrays import Floats
+from semibandit._util.json import to_json
+from semibandit.errors import InputError
 from semibandit.policies.labels import Label
 
 __all__ = [
@@ -105,7 +106,7 @@ def row(event: Event) -> Row:
             "leader": event.leader,
         }
         if not math.isfinite(sum(event.prob) + sum(event.estimate) + sum(event.width)):
-            raise ValueError(f"decision {event.id!r} has numbers that are not finite")
+            raise InputError(f"decision {event.id!r} has numbers that are not finite")
         return "decision", event.id, event.at, pack(event.context), _json(body)
     if isinstance(event, Feedback):
         answer = {"clicked": event.clicked, "examined": event.examined, "waited": event.waited}
@@ -125,7 +126,7 @@ def read(kind: str, id: str | None, at: float, context: bytes | None, body: str)
         return Feedback(id, at, **values)
     if kind == "labels":
         return LabelChange(at, **values)
-    raise ValueError(f"the log has an event of an unknown kind, {kind!r}")
+    raise InputError(f"the log has an event of an unknown kind, {kind!r}")
 
 
 def _json(values: dict[str, Any]) -> str:

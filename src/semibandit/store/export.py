@@ -19,11 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from semibandit._atomic import replacing
-from semibandit.policies.learner import Learner, load
+from semibandit._util.atomic import replacing
+from semibandit.errors import InputError
+from semibandit.policies.learner import Learner
+from semibandit.policies.persistence import load, snapshot_of
 from semibandit.store import event as events
 from semibandit.store.event import Decision, Event, Feedback
-from semibandit.store.store import Store, snapshot_bytes
+from semibandit.store.store import Store
 
 __all__ = ["Log", "is_log", "open_log", "write_log"]
 
@@ -48,7 +50,7 @@ class Log:
                 waiting[event.id] = event
             elif isinstance(event, Feedback):
                 if event.id not in waiting:
-                    raise ValueError(f"event {seq} is feedback to {event.id!r}, which was not seen")
+                    raise InputError(f"event {seq} is feedback to {event.id!r}, which was not seen")
                 yield seq, event, waiting.pop(event.id)
             else:
                 yield seq, event, None
@@ -59,11 +61,11 @@ def write_log(store: Store, path: str | os.PathLike[str]) -> int:
     head = {
         "format": FORMAT,
         "about": store.about,
-        "learner": base64.b64encode(snapshot_bytes(*store.snapshot(0)._snapshot())).decode(),
+        "learner": base64.b64encode(snapshot_of(store.snapshot(0)).to_bytes()).decode(),
     }
     write = {".jsonl": _write_jsonl, ".parquet": _write_parquet}.get(Path(path).suffix)
     if write is None:
-        raise ValueError(f"{os.fspath(path)}: a log is written to .jsonl or .parquet")
+        raise InputError(f"{os.fspath(path)}: a log is written to .jsonl or .parquet")
     with replacing(path) as file:
         return write(file, head, store.events())
 
@@ -99,11 +101,11 @@ def _log(name: str, head: str, found: Iterator[tuple[int, Event]]) -> Log:
     try:
         told = json.loads(head)
         if told["format"] != FORMAT:
-            raise ValueError(f"{name} has log format {told['format']}, this reads {FORMAT}")
+            raise InputError(f"{name} has log format {told['format']}, this reads {FORMAT}")
         learner = load(io.BytesIO(base64.b64decode(told["learner"])))
         return Log(dict(told["about"]), learner, found)
     except (KeyError, TypeError, json.JSONDecodeError):
-        raise ValueError(f"{name} is not a log that semibandit exported") from None
+        raise InputError(f"{name} is not a log that semibandit exported") from None
 
 
 def _write_jsonl(file: Any, head: dict[str, Any], found: Iterable[tuple[int, Event]]) -> int:
@@ -163,5 +165,5 @@ def _parquet() -> Any:
     try:
         import pyarrow.parquet
     except ImportError:
-        raise ValueError("Parquet needs pyarrow: pip install 'semibandit[data]'") from None
+        raise InputError("Parquet needs pyarrow: pip install 'semibandit[data]'") from None
     return pyarrow.parquet

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from semibandit.store.database import KnownId, StoreError, StoreTaken
+from semibandit.errors import DuplicateId, InputError, StoreError, StoreInUse
 
 __all__ = ["PostgreSQL"]
 
@@ -24,7 +24,7 @@ class PostgreSQL:
         try:
             import psycopg
         except ImportError:
-            raise ValueError(
+            raise InputError(
                 "PostgreSQL needs its driver: pip install 'semibandit[postgres]'"
             ) from None
         self._psycopg = psycopg
@@ -44,7 +44,7 @@ class PostgreSQL:
         while not self.rows("SELECT pg_try_advisory_lock(?)", (LOCK,))[0][0]:
             if time.monotonic() > until:
                 self.close()
-                raise StoreTaken(f"another process is using {self.name}")
+                raise StoreInUse(f"another process is using {self.name}")
             time.sleep(0.1)
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -52,7 +52,7 @@ class PostgreSQL:
             cursor = self._db.execute(sql.replace("?", "%s").encode(), values or None)
             return cursor.fetchall() if cursor.description else []
         except self._psycopg.errors.UniqueViolation as why:
-            raise KnownId(f"{self.name}: {str(why).strip()}") from None
+            raise DuplicateId(f"{self.name}: {str(why).strip()}") from None
         except self._psycopg.Error as why:
             raise StoreError(f"{self.name}: {str(why).strip()}") from None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 
+from semibandit.errors import InputError
 from semibandit.policies.learner import Learner
 from semibandit.store.event import Decision, Event, Feedback, LabelChange
 from semibandit.store.store import Store
@@ -60,9 +61,9 @@ def rebuild(store: Store, after: int | None = None) -> tuple[Learner, int]:
             learner = store.snapshot(place)
         except ValueError as why:
             if place == places[0]:
-                raise ValueError(f"{store.name} has no whole snapshot: {why}") from None
+                raise InputError(f"{store.name} has no whole snapshot: {why}") from None
             log.warning("the snapshot at event %d is damaged, taking an older one: %s", place, why)
             continue
         last = max(replayed(learner, store, place), default=place)
         return learner, last
-    raise ValueError(f"{store.name} has no snapshot")
+    raise InputError(f"{store.name} has no snapshot")

@@ -10,7 +10,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from semibandit.store.database import KnownId, StoreError, StoreTaken
+from semibandit.errors import DuplicateId, StoreError, StoreInUse
 
 __all__ = ["FILE", "SQLite"]
 
@@ -37,7 +37,7 @@ class SQLite:
             if self._lock is not None:
                 self._lock.acquire()
         except Timeout:
-            raise StoreTaken(f"another process is using {self.name}") from None
+            raise StoreInUse(f"another process is using {self.name}") from None
         except FileNotFoundError:
             raise
         except OSError as why:
@@ -64,7 +64,7 @@ class SQLite:
         try:
             return self._db.execute(sql, values).fetchall()
         except sqlite3.IntegrityError as why:
-            raise KnownId(f"{self.name}: {why}") from None
+            raise DuplicateId(f"{self.name}: {why}") from None
         except sqlite3.Error as why:
             raise StoreError(f"{self.name}: {why}") from None
 

@@ -19,13 +19,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from semibandit.policies import file
-from semibandit.policies.learner import Learner, load
+from semibandit.errors import InputError, StoreError
+from semibandit.policies.learner import Learner
+from semibandit.policies.persistence import load, snapshot_of
 from semibandit.store import event as events
-from semibandit.store.database import Database, KnownId, StoreError, StoreTaken
+from semibandit.store.database import Database
 from semibandit.store.event import Decision, Event, Feedback
 
-__all__ = ["KnownId", "Store", "StoreError", "StoreTaken", "snapshot_bytes"]
+__all__ = ["Store"]
 
 FORMAT = 1
 PART = 1 << 18  # bytes of a snapshot in one transaction
@@ -69,7 +70,7 @@ class Store:
         store = cls(where, _create=True)
         try:
             if store._has_tables():
-                raise ValueError(f"there is a store at {store.name} already")
+                raise InputError(f"there is a store at {store.name} already")
             store._make_tables(learner, about or {})
             store.last = 0
         except BaseException:
@@ -103,7 +104,7 @@ class Store:
 
         waited  decisions up to this seq need not be waited for any more, from now on
 
-        KnownId if the log has a decision with one of the ids, or feedback to it, already.
+        DuplicateId if the log has a decision with one of the ids, or feedback to it, already.
         """
         first = self.last + 1
         rows = [(seq, *events.row(event)) for seq, event in enumerate(new, first)]
@@ -304,17 +305,17 @@ class Store:
 
     def _check_format(self) -> None:
         if not self._db.has_table("semibandit_meta"):
-            raise ValueError(f"{self.name} is not a semibandit store: it has no semibandit_meta")
+            raise InputError(f"{self.name} is not a semibandit store: it has no semibandit_meta")
         form = self._meta("format")
         if form != str(FORMAT):
-            raise ValueError(
+            raise InputError(
                 f"{self.name} has store format {form}, this semibandit reads format {FORMAT}"
             )
 
     def _make_tables(self, learner: Learner, about: Mapping[str, Any]) -> None:
         whole, blob, real = self._db.whole, self._db.blob, self._db.real
         run = self._db.rows
-        content = snapshot_bytes(*learner._snapshot())
+        content = snapshot_of(learner).to_bytes()
         with self._db.transaction():
             run("CREATE TABLE semibandit_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
             run(
@@ -343,13 +344,6 @@ class Store:
             )
 
 
-def snapshot_bytes(header: dict[str, Any], arrays: dict[str, Any]) -> bytes:
-    """A learner's file as bytes, from what `learner._snapshot()` gave."""
-    buffer = io.BytesIO()
-    file.pack(buffer, header, arrays)
-    return buffer.getvalue()
-
-
 def _connect(
     where: str | Path, *, write: bool, create: bool = False, lock: bool = True
 ) -> Database:
@@ -368,7 +362,7 @@ def _is_url(where: str | Path) -> bool:
         return True
     if "://" in text:
         scheme = text.split("://")[0]
-        raise ValueError(f"store = {scheme}://..., but it must be a folder or postgresql://...")
+        raise InputError(f"store = {scheme}://..., but it must be a folder or postgresql://...")
     return False
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from semibandit.errors import InputError
 from semibandit.theory.cost import check_a
 from semibandit.theory.surrogate import Surrogate
 from semibandit.theory.width import check_delta, confidence
@@ -89,7 +90,7 @@ def _sum_of_widths(
     grown, doubt = confidence(T, d, K, delta, loss)
     M = 2 * (U2 + grown + doubt) * d * math.log1p(T / d)
     if slots is not None and slots < 0:
-        raise ValueError(f"slots = {slots}, but a slate cannot have fewer than 0 labels")
+        raise InputError(f"slots = {slots}, but a slate cannot have fewer than 0 labels")
     S = K if slots is None else min(slots, K)
     return math.sqrt(S * K * T * M)
 
@@ -97,5 +98,5 @@ def _sum_of_widths(
 def _check(T: int, d: int, K: int, delta: float) -> None:
     for name, value in (("T", T), ("d", d), ("K", K)):
         if value < 1:
-            raise ValueError(f"{name} = {value}, but a bound needs at least 1")
+            raise InputError(f"{name} = {value}, but a bound needs at least 1")
     check_delta(delta)

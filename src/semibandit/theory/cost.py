@@ -11,7 +11,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from semibandit._arrays import Floats
+from semibandit._util.arrays import Floats
+from semibandit.errors import InputError
 
 __all__ = ["Cost", "Costs", "check_a", "constant", "decreasing"]
 
@@ -48,10 +49,10 @@ class Costs:
 
     >>> Costs([[1.0], [0.8, 0.2]]).row(2)
     array([0.8, 0.2])
-    >>> Costs(lambda i, s: i / s)
+    >>> Costs(lambda i, s: i / s)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    ValueError: cost c(2,2) = 1 is more than c(1,2) = 0.5: costs must not increase with the position
+    semibandit.errors.InputError: cost c(2,2) = 1 is more than c(1,2) = 0.5: costs must not ...
     """
 
     def __init__(self, cost: Cost) -> None:
@@ -88,7 +89,7 @@ class Costs:
     def _raw(self, s: int) -> Floats:
         if not callable(self.cost):
             if s > len(self.cost):
-                raise ValueError(
+                raise InputError(
                     f"the cost table covers slates of up to {len(self.cost)} labels, not {s}; "
                     "rank with fewer slots or give more rows"
                 )
@@ -106,7 +107,7 @@ class Costs:
 def check_a(a: float) -> float:
     """a as a float, or an error: the weight of missed labels lies in [0, 1]."""
     if isinstance(a, bool) or not isinstance(a, int | float | np.number) or not 0 <= a <= 1:
-        raise ValueError(f"a = {a!r}, but the weight of missed labels must lie in [0, 1]")
+        raise InputError(f"a = {a!r}, but the weight of missed labels must lie in [0, 1]")
     return float(a)
 
 
@@ -114,28 +115,28 @@ def _table(rows: Sequence[Sequence[float]] | NDArray[np.float64]) -> list[Floats
     try:
         table = [np.asarray(row, dtype=np.float64) for row in rows]
     except (TypeError, ValueError):
-        raise ValueError(
+        raise InputError(
             f"cost must be a function c(i, s) or a table of rows, got {rows!r}"
         ) from None
     if not table:
-        raise ValueError("the cost table is empty; row s - 1 must hold c(1,s), ..., c(s,s)")
+        raise InputError("the cost table is empty; row s - 1 must hold c(1,s), ..., c(s,s)")
     for s, row in enumerate(table, 1):
         if row.ndim != 1 or len(row) < s:
-            raise ValueError(f"row {s - 1} of the cost table needs {s} costs, got {row.tolist()!r}")
+            raise InputError(f"row {s - 1} of the cost table needs {s} costs, got {row.tolist()!r}")
     return [row[:s].copy() for s, row in enumerate(table, 1)]
 
 
 def _checked(row: Floats, s: int) -> Floats:
     if not np.all(np.isfinite(row)):
         i = int(np.flatnonzero(~np.isfinite(row))[0]) + 1
-        raise ValueError(f"cost c({i},{s}) = {row[i - 1]}, but costs must lie in [0, 1]")
+        raise InputError(f"cost c({i},{s}) = {row[i - 1]}, but costs must lie in [0, 1]")
     if row[0] > 1 or row[-1] < 0:
         i = 1 if row[0] > 1 else s
-        raise ValueError(f"cost c({i},{s}) = {row[i - 1]:g}, but costs must lie in [0, 1]")
+        raise InputError(f"cost c({i},{s}) = {row[i - 1]:g}, but costs must lie in [0, 1]")
     up = np.flatnonzero(np.diff(row) > 0)
     if len(up):
         i = int(up[0]) + 2
-        raise ValueError(
+        raise InputError(
             f"cost c({i},{s}) = {row[i - 1]:g} is more than c({i - 1},{s}) = {row[i - 2]:g}: "
             "costs must not increase with the position"
         )

@@ -11,7 +11,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from semibandit._arrays import Bools, Floats, Ints
+from semibandit._util.arrays import Bools, Floats, Ints
+from semibandit.errors import InputError
 from semibandit.theory.cost import Cost, Costs, check_a, decreasing
 
 __all__ = ["KINDS", "Kind", "expected_loss", "hamming", "loss_ac", "loss_p_rank", "loss_rank"]
@@ -63,7 +64,7 @@ def loss_rank(relevant: Relevant, shown: Shown, n_labels: int) -> float:
     missed, wrong = Y - int(hit.sum()), int((~hit).sum())
     hidden_wrong = n_labels - len(hit) - missed
     if hidden_wrong < 0:
-        raise ValueError(f"n_labels = {n_labels} is fewer than the labels shown and relevant")
+        raise InputError(f"n_labels = {n_labels} is fewer than the labels shown and relevant")
     return _swaps(hit) + missed * wrong + 0.5 * missed * hidden_wrong
 
 
@@ -78,7 +79,7 @@ def loss_p_rank(relevant: Relevant, shown: Shown, slots: int | None = None) -> f
     Y, hit = _hits(relevant, shown)
     S = len(hit) if slots is None else slots
     if len(hit) > S:
-        raise ValueError(f"{len(hit)} labels were shown, more than slots = {slots}")
+        raise InputError(f"{len(hit)} labels were shown, more than slots = {slots}")
     return float(_swaps(hit) + S * (Y - int(hit.sum())))
 
 
@@ -102,12 +103,12 @@ def expected_loss(
     0.7
     """
     if kind not in KINDS:
-        raise ValueError(f"kind = {kind!r}, but a loss is one of {', '.join(KINDS)}")
+        raise InputError(f"kind = {kind!r}, but a loss is one of {', '.join(KINDS)}")
     prob, shown = np.asarray(prob, dtype=np.float64), np.asarray(shown, dtype=np.intp)
     if len(np.unique(shown)) < len(shown):
-        raise ValueError(f"shown = {shown.tolist()} names a label twice")
+        raise InputError(f"shown = {shown.tolist()} names a label twice")
     if not np.all((prob >= 0) & (prob <= 1)):
-        raise ValueError("prob must hold probabilities, all in [0, 1]")
+        raise InputError("prob must hold probabilities, all in [0, 1]")
     p_in = prob[shown]
     s, missed = len(shown), float(prob.sum() - p_in.sum())
     if kind == "ac":
@@ -131,7 +132,7 @@ def expected_loss(
 def _hits(relevant: Relevant, shown: Shown) -> tuple[int, Bools]:
     Y, labels = set(relevant), list(shown)
     if len(set(labels)) != len(labels):
-        raise ValueError(f"shown = {labels} names a label twice")
+        raise InputError(f"shown = {labels} names a label twice")
     return len(Y), np.array([label in Y for label in labels], dtype=np.bool_)
 
 

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from semibandit._arrays import Floats, Ints
+from semibandit._util.arrays import Floats, Ints
+from semibandit.errors import InputError
 from semibandit.theory.cost import Cost, Costs, check_a, decreasing
 
 __all__ = ["EQUAL", "GRID", "choose", "cut", "order", "read_slots", "top"]
@@ -87,17 +88,17 @@ def read_slots(slots: int | None) -> int | None:
     if slots is None:
         return None
     if isinstance(slots, bool | np.bool_) or not isinstance(slots, int | np.integer):
-        raise ValueError(f"slots must be a whole number or None, got {slots!r}")
+        raise InputError(f"slots must be a whole number or None, got {slots!r}")
     if slots < 0:
-        raise ValueError(f"slots = {slots}, but a slate cannot have fewer than 0 labels")
+        raise InputError(f"slots = {slots}, but a slate cannot have fewer than 0 labels")
     return int(slots)
 
 
 def _probabilities(prob: Sequence[float] | Floats) -> Floats:
     p = np.asarray(prob, dtype=np.float64)
     if p.ndim != 1:
-        raise ValueError(f"prob must be one number per label, got an array of shape {p.shape}")
+        raise InputError(f"prob must be one number per label, got an array of shape {p.shape}")
     wrong = np.flatnonzero(~((p >= 0) & (p <= 1)))
     if len(wrong):
-        raise ValueError(f"prob[{wrong[0]}] = {p[wrong[0]]:g}, but probabilities lie in [0, 1]")
+        raise InputError(f"prob[{wrong[0]}] = {p[wrong[0]]:g}, but probabilities lie in [0, 1]")
     return p

@@ -15,7 +15,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from semibandit._arrays import Floats
+from semibandit._util.arrays import Floats
+from semibandit.errors import InputError
 
 __all__ = ["Logistic", "Square", "Surrogate"]
 
@@ -37,10 +38,10 @@ class Surrogate:
     >>> exponential = Surrogate(L=lambda m: np.exp(-m), R=1.0)
     >>> round(exponential.c_L, 4), round(exponential.c_L1, 4), round(exponential.c_L2, 4)
     (0.5, 7.3891, 0.3679)
-    >>> Surrogate(L=lambda m: 1 - m, R=1.0)  # the slope does not change: nothing to learn from
+    >>> Surrogate(L=lambda m: 1 - m, R=1.0)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    ValueError: L''(-1) = 0, but condition iii of Theorem 1 needs L'' >= c''_L > 0 on [-1, 1]
+    semibandit.errors.InputError: L''(-1) = 0, but condition iii of Theorem 1 needs ...
     """
 
     R: float
@@ -64,7 +65,7 @@ class Surrogate:
         self.R = check_radius(R)
         self.name = name
         if L is None and g is None:
-            raise ValueError("a surrogate needs L, or its negative derivative g; both are missing")
+            raise InputError("a surrogate needs L, or its negative derivative g; both are missing")
         self._g = _vectorised(g) if g is not None else None
         self._L = _vectorised(L) if L is not None else None
         self._dg = _vectorised(dg) if dg is not None else None
@@ -131,31 +132,31 @@ class Surrogate:
         for name, values in (("L", L), ("g", g), ("L''", ddL)):
             if not np.all(np.isfinite(values)):
                 at = grid[np.flatnonzero(~np.isfinite(values))[0]]
-                raise ValueError(f"{name}({at:.6g}) is not a finite number; it must be one on {D}")
+                raise InputError(f"{name}({at:.6g}) is not a finite number; it must be one on {D}")
         if np.min(L) < -1e-9 * scale:
             k = int(np.argmin(L))
-            raise ValueError(f"L({grid[k]:.6g}) = {L[k]:.6g}, but L must not be negative on {D}")
+            raise InputError(f"L({grid[k]:.6g}) = {L[k]:.6g}, but L must not be negative on {D}")
         if np.min(g) < -1e-9 * scale:
             k = int(np.argmin(g))
-            raise ValueError(
+            raise InputError(
                 f"L'({grid[k]:.6g}) = {-g[k]:.6g}, but L must be nonincreasing (L' <= 0) on {D}"
             )
         k = int(np.argmin(ddL))
         nothing = max(self._doubt, 1e-12 * float(np.max(np.abs(ddL))))
         if ddL[k] <= nothing and (self._doubt <= 1e-6 * scale or ddL[k] < -100 * self._doubt):
             shown = 0.0 if abs(ddL[k]) <= nothing else ddL[k]
-            raise ValueError(
+            raise InputError(
                 f"L''({grid[k]:.6g}) = {shown:.6g}, but condition iii of Theorem 1 needs "
                 f"L'' >= c''_L > 0 on {D}"
             )
         if ddL[k] <= 100 * self._doubt:
-            raise ValueError(
+            raise InputError(
                 f"L''({grid[k]:.6g}) is about {ddL[k]:.2g} give or take {self._doubt:.2g}: too "
                 "small to be computed from what was given; give g, and dg, as well"
             )
         claimed = self._derivative_gap(grid, g)
         if claimed is not None:
-            raise ValueError(claimed)
+            raise InputError(claimed)
 
     def _derivative_gap(self, grid: Floats, g: Floats) -> str | None:
         """A sentence where L, g and dg, as the user gave them, are not each other's derivatives."""
@@ -216,7 +217,7 @@ class Logistic(Surrogate):
     def __init__(self, R: float = 2.0) -> None:
         self.R, self.name = check_radius(R), "logistic"
         if self.R > 30.0:
-            raise ValueError(
+            raise InputError(
                 f"R = {R} leaves c''_L = 1/(2(1+cosh R)) at nothing; Logistic takes R up to 30"
             )
         self.c_L = 0.25
@@ -242,9 +243,9 @@ class Logistic(Surrogate):
 def check_radius(R: float) -> float:
     """R as a float, or an error: D = [-R, R] needs a finite R > 0."""
     if isinstance(R, bool) or not isinstance(R, int | float | np.number):
-        raise ValueError(f"R must be a number, got {R!r}")
+        raise InputError(f"R must be a number, got {R!r}")
     if not (math.isfinite(R) and R > 0):
-        raise ValueError(f"R = {R}, but D = [-R, R] needs a finite R > 0")
+        raise InputError(f"R = {R}, but D = [-R, R] needs a finite R > 0")
     return float(R)
 
 
@@ -266,7 +267,7 @@ def _polynomial(f: Function, R: float, name: str) -> np.polynomial.Chebyshev:
     wanted = f(check)
     if not np.all(np.isfinite(wanted)):
         at = check[np.flatnonzero(~np.isfinite(wanted))[0]]
-        raise ValueError(
+        raise InputError(
             f"{name}({at:.6g}) is not a finite number; it must be one on [-{R:g}, {R:g}]"
         )
     size = max(float(np.max(np.abs(wanted))), 1e-300)
@@ -277,7 +278,7 @@ def _polynomial(f: Function, R: float, name: str) -> np.polynomial.Chebyshev:
             break
     if np.max(gap) > SMOOTH * size:
         at = check[int(np.argmax(gap))]
-        raise ValueError(
+        raise InputError(
             f"{name} is not smooth near {at:.4g}, so its derivative cannot be computed; "
             "Theorem 1 needs L twice continuously differentiable (give g and dg if it is)"
         )
@@ -333,7 +334,7 @@ def _given(
     slack = 1e-6 * abs(best)
     fails = given < best - slack if upper else given > best + slack
     if fails or not (math.isfinite(given) and given > 0):
-        raise ValueError(
+        raise InputError(
             f"{name} = {given:g} breaks condition {condition} of Theorem 1: {what} is {best:.6g} "
             f"at {at:.6g}, so {name} must be {'at least' if upper else 'at most'} that"
         )

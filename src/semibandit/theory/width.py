@@ -12,7 +12,9 @@ from typing import Protocol, TypeGuard
 
 import numpy as np
 
-from semibandit._arrays import Floats
+from semibandit._util.arrays import Floats
+from semibandit._util.checks import is_number
+from semibandit.errors import InputError
 from semibandit.theory.surrogate import Surrogate
 
 __all__ = [
@@ -23,7 +25,6 @@ __all__ = [
     "Width",
     "check_delta",
     "confidence",
-    "is_number",
     "is_ours",
 ]
 
@@ -65,7 +66,7 @@ class Scaled(Ours):
 
     def __post_init__(self) -> None:
         if not (is_number(self.alpha) and 0 <= self.alpha < math.inf):
-            raise ValueError(f"alpha = {self.alpha!r}, but a width must be a finite number >= 0")
+            raise InputError(f"alpha = {self.alpha!r}, but a width must be a finite number >= 0")
         object.__setattr__(self, "alpha", float(self.alpha))
 
     def spread(self, t: int, d: int, K: int, loss: Surrogate) -> float:
@@ -84,7 +85,7 @@ class KnownNorm(Ours):
 
     def __post_init__(self) -> None:
         if not (is_number(self.U) and 0 <= self.U < math.inf):
-            raise ValueError(f"U = {self.U!r}, but the norm bound must be a finite number >= 0")
+            raise InputError(f"U = {self.U!r}, but the norm bound must be a finite number >= 0")
         object.__setattr__(self, "U", float(self.U))
         object.__setattr__(self, "delta", check_delta(self.delta))
 
@@ -121,10 +122,5 @@ def confidence(t: int, d: int, K: int, delta: float, loss: Surrogate) -> tuple[f
 def check_delta(delta: float) -> float:
     """delta as a float, or an error: Lemma 7 needs 0 < delta < 1/e."""
     if not (is_number(delta) and 0 < delta < 1 / math.e):
-        raise ValueError(f"delta = {delta!r}, but it must lie strictly between 0 and 1/e = 0.3679")
+        raise InputError(f"delta = {delta!r}, but it must lie strictly between 0 and 1/e = 0.3679")
     return float(delta)
-
-
-def is_number(value: object) -> bool:
-    """A real number, and no bool."""
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

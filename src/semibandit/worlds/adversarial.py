@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from semibandit._arrays import Floats
+from semibandit._util.arrays import Floats
+from semibandit.errors import InputError
 from semibandit.theory.losses import Kind
 from semibandit.theory.slate import read_slots
 from semibandit.worlds.synthetic import Player, Slots, Synthetic
@@ -34,10 +35,10 @@ class Adversarial(Synthetic):
     ) -> None:
         super().__init__(n_features, n_labels, **options)  # type: ignore[arg-type]
         if tries < 1:
-            raise ValueError(f"tries = {tries}, but the adversary needs at least 1 context")
+            raise InputError(f"tries = {tries}, but the adversary needs at least 1 context")
         self.tries, self.kind = tries, kind
         if slots is not None and not len(slots):
-            raise ValueError("slots is empty: the adversary needs at least one to choose from")
+            raise InputError("slots is empty: the adversary needs at least one to choose from")
         self.slots = None if slots is None else [read_slots(s) for s in slots]
 
     def round(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from semibandit._arrays import Bools, Floats
+from semibandit._util.arrays import Bools, Floats
 
 __all__ = ["both", "draw"]
 

@@ -12,7 +12,8 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from semibandit._arrays import Floats, Ints
+from semibandit._util.arrays import Floats, Ints
+from semibandit.errors import InputError
 from semibandit.theory.cost import Cost, constant, decreasing
 from semibandit.theory.losses import Kind, expected_loss
 from semibandit.theory.slate import choose, top
@@ -72,20 +73,20 @@ class Synthetic:
         self.n_features, self.n_labels, self.seed = n_features, n_labels, seed
         self.loss = Square() if loss is None else loss
         if n_labels < 1 or n_features < 2:
-            raise ValueError(f"a world of {n_labels} labels and {n_features} features is too small")
+            raise InputError(f"a world of {n_labels} labels and {n_features} features is too small")
         if not 0 <= correlation < 1:
-            raise ValueError(f"correlation = {correlation}, but it must lie in [0, 1)")
+            raise InputError(f"correlation = {correlation}, but it must lie in [0, 1)")
         self.correlation, self.density = float(correlation), density
         random = np.random.default_rng([seed, 0, 0])
         if density is None:
             radius = self.loss.R if U is None else U
             if not 0 < radius <= self.loss.R:
-                raise ValueError(f"U = {U}, but margins stay in D only with 0 < U <= {self.loss.R}")
+                raise InputError(f"U = {U}, but margins stay in D only with 0 < U <= {self.loss.R}")
             directions = random.standard_normal((n_labels, n_features))
             self.u = radius * directions / np.linalg.norm(directions, axis=1)[:, None]
         else:
             if U is not None:
-                raise ValueError("give U or density, not both: the density sets the weights")
+                raise InputError("give U or density, not both: the density sets the weights")
             self.u = self._topical(random, density)
 
     @property
@@ -170,7 +171,7 @@ class Synthetic:
         K, M, R, p = self.n_labels, self.n_features - 1, self.loss.R, self.loss.prob
         floor, ceiling = float(p(-R)), float(p(R))
         if not floor < density < ceiling:
-            raise ValueError(
+            raise InputError(
                 f"density = {density}, but {self.loss!r} gives probabilities in "
                 f"({floor:.3g}, {ceiling:.3g})"
             )
@@ -194,7 +195,7 @@ class Synthetic:
                 z = np.minimum(1.0, _where(mean, density, 0.0, K) / rank)
                 q *= (z * (R + B) / np.linalg.norm(q, axis=1))[:, None]
                 return np.concatenate([np.full((K, 1), -B), q], axis=1) * math.sqrt(2.0)
-        raise ValueError(
+        raise InputError(
             f"density = {density} is more than this world can reach, {most:.3g}; "
             "take a smaller one, or leave it out"
         )

@@ -1,0 +1,1 @@
+"""Small helpers that every room may use; they know nothing of learners."""

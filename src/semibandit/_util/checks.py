@@ -1,0 +1,83 @@
+"""Checks of what users give, each written once; every refusal is an `InputError`."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from semibandit.errors import InputError, UnknownKeyword
+
+__all__ = [
+    "check_keywords",
+    "finite_number",
+    "is_number",
+    "is_whole",
+    "nearest",
+    "shortened",
+    "whole_number",
+]
+
+
+def is_whole(value: object) -> bool:
+    """Whether the value is a whole number, and not a bool."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> bool:
+    """Whether the value is a real number, and not a bool."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def whole_number(name: str, value: object, *, least: int) -> int:
+    """The value as an int, or an error if it is not a whole number of at least `least`.
+
+    >>> whole_number("seed", 3, least=0)
+    3
+    """
+    if not is_whole(value) or value < least:  # type: ignore[operator]
+        raise InputError(f"{name} = {value!r}, but it must be a whole number of at least {least}")
+    return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def finite_number(name: str, value: object, *, least: float = -math.inf) -> float:
+    """The value as a float, or an error if it is not a finite number of at least `least`."""
+    if not is_number(value) or not least <= value < math.inf:  # type: ignore[operator]
+        bound = "" if least == -math.inf else f" of at least {least:g}"
+        raise InputError(f"{name} = {value!r}, but it must be a finite number{bound}")
+    return float(value)  # type: ignore[arg-type]
+
+
+def shortened(value: object, most: int = 80) -> str:
+    """The value's repr, cut off after `most` characters.
+
+    >>> shortened(list(range(100)), 12)
+    '[0, 1, 2,...'
+    """
+    text = repr(value)
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A suggestion to append to an error message: the known name most like this one, if any.
+
+    >>> nearest("widht", ["width", "model"])
+    "; did you mean 'width'?"
+    """
+    found = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def check_keywords(cls: type, given: Iterable[str]) -> None:
+    """Raise `UnknownKeyword` if a keyword is not a parameter of the class's constructor."""
+    parameters: Any = inspect.signature(cls).parameters
+    for name in given:
+        if name not in parameters:
+            raise UnknownKeyword(
+                f"{cls.__name__} has no parameter {name!r}{nearest(name, parameters)} "
+                f"(it takes {', '.join(parameters)})"
+            )

@@ -1,0 +1,188 @@
+"""`semibandit data`: what data sets there are, fetching them, looking into them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from semibandit._util.progress import transfer
+from semibandit.cli.errors import label_columns, said
+from semibandit.data import catalogue
+from semibandit.data.catalogue import Known
+from semibandit.data.dataset import Dataset
+from semibandit.data.download import fetch
+from semibandit.data.read import read_dataset
+
+__all__ = ["data"]
+
+data = typer.Typer(
+    no_args_is_help=True,
+    help="Multilabel data sets: the paper's and its neighbours by name, or your own files.",
+)
+
+
+@data.command("list")
+def list_sets() -> None:
+    """The data sets that are known by name, with their published statistics.
+
+    n is rows (training + test), d features, K labels; cardinality is how many labels are relevant
+    to a row on average, density that divided by K. Those marked "yes" are on this machine already.
+    """
+    table, console = Table(caption="semibandit data get NAME fetches one"), Console()
+    columns = ["name", "n", "d", "K", "cardinality", "density", "here", "rows; labels"]
+    columns = columns if console.width >= 120 else columns[:-1]  # a narrow screen: the figures
+    for column in columns:
+        text = column in ("name", "here", "rows; labels")
+        table.add_column(column, justify="left" if text else "right", no_wrap=True)
+    for known in catalogue.SOURCE.sets:
+        here = "yes" if fetch.cached(known.name) else ""
+        cells = [known.name, *_figures(known), here, known.about]
+        table.add_row(*cells[: len(columns)])
+    console.print(table)
+
+
+@data.command()
+def get(
+    names: Annotated[
+        list[str], typer.Argument(help="Data sets of `semibandit data list`, or `all`.")
+    ],
+    here: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="Take it from this source package, folder or file instead of fetching it.",
+        ),
+    ] = None,
+) -> None:
+    """Fetch data sets into the cache, once; afterwards they need no network.
+
+    They come out of the source package scikit-multilearn 0.0.1 (32.5 MB, fetched once for all),
+    from the package index that pip is configured to use. Every file is checked against its sha256.
+    A download that was cut goes on where it stopped. The cache is the user's cache folder, or
+    $SEMIBANDIT_CACHE.
+
+    On a machine without a network, bring the package by other means and say --from PATH.
+    """
+    known = catalogue.SOURCE.sets
+    with said("data get"):
+        chosen = (
+            list(known) if names == ["all"] else [catalogue.SOURCE.known(name) for name in names]
+        )
+        for one in chosen:
+            with transfer() as watch:
+                if here is None:
+                    dataset = fetch.get(one.name, watch)
+                else:
+                    dataset = fetch.keep(one.name, here, watch)
+            Console().print(
+                f"{one.name}: {dataset.n} rows, {dataset.d} features, {dataset.K} labels, "
+                f"in {fetch.cached(one.name)}",
+                highlight=False,
+                soft_wrap=True,
+            )
+
+
+@data.command()
+def info(
+    what: Annotated[
+        str, typer.Argument(help="A name of `semibandit data list`, a file or folder.")
+    ],
+    name: Annotated[
+        str | None, typer.Option(help="Which one, of an archive or a folder with several.")
+    ] = None,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Which columns are labels: a name, a pattern such as 'label_*' (may be given "
+            "several times), or how many (the last ones). For CSV, Parquet, ARFF without XML."
+        ),
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="The column that says train or test; for split files, which split."),
+    ] = None,
+    test: Annotated[Path | None, typer.Option(help="The file with the test part.")] = None,
+) -> None:
+    """The statistics of a data set: rows, features, labels, cardinality, density, checksum.
+
+    Reads .npz, Mulan's ARFF with its XML, the extreme-classification text format with its split
+    files, multilabel svmlight, CSV and Parquet with label columns. The test part is found by its
+    name (x-test beside x-train). For a name that has not been fetched yet, what was published.
+    """
+    with said("data info"):
+        known = _known(what)
+        if known is not None and fetch.cached(what) is None:
+            _print(_published(known))
+            return
+        with transfer() as watch:
+            dataset = read_dataset(
+                what,
+                name=name,
+                labels=label_columns(labels),
+                split=int(split) if split is not None and split.isdigit() else split,
+                test=test,
+                watch=watch,
+            )
+    _print(_found(dataset, known))
+
+
+def _known(what: str) -> Known | None:
+    """The catalogue's set of that name, where no file is called so."""
+    if Path(what).exists():
+        return None
+    return next((known for known in catalogue.SOURCE.sets if known.name == what.lower()), None)
+
+
+def _published(known: Known) -> list[tuple[str, str]]:
+    n, d, K, cardinality, density = _figures(known)
+    return [
+        ("name", known.name),
+        ("rows; labels", known.about),
+        ("n (train + test)", n),
+        ("d", d),
+        ("K", K),
+        ("cardinality", f"{cardinality} (published)"),
+        ("density", f"{density} (published)"),
+        ("here", f"no: semibandit data get {known.name}"),
+    ]
+
+
+def _found(dataset: Dataset, known: Known | None) -> list[tuple[str, str]]:
+    def beside(value: float | None) -> str:
+        return "" if value is None else f" (published: {value:.3f})"
+
+    return [
+        ("name", dataset.name),
+        ("source", dataset.source or "unknown"),
+        ("n (train + test)", f"{dataset.n_train} + {dataset.n_test}"),
+        ("d", f"{dataset.d}{', sparse' if dataset.sparse else ''}"),
+        ("K", f"{dataset.K}"),
+        ("cardinality", f"{dataset.cardinality:.3f}{beside(known.cardinality if known else None)}"),
+        ("density", f"{dataset.density:.3f}{beside(known.density if known else None)}"),
+        ("rows without features", str(dataset.rows_without_features)),
+        ("rows without labels", str(dataset.rows_without_labels)),
+        ("labels", _some(dataset.label_names)),
+        ("features", _some(dataset.feature_names)),
+        ("checksum", dataset.checksum),
+    ]
+
+
+def _some(names: tuple[str, ...]) -> str:
+    if not names:
+        return "without names"
+    return ", ".join(names[:5]) + (f", ... ({len(names)})" if len(names) > 5 else "")
+
+
+def _figures(known: Known) -> tuple[str, str, str, str, str]:
+    n = f"{known.n_train} + {known.n_test}"
+    return n, str(known.d), str(known.K), f"{known.cardinality:.3f}", f"{known.density:.3f}"
+
+
+def _print(rows: list[tuple[str, str]]) -> None:
+    width = max(len(key) for key, _ in rows)
+    for key, value in rows:
+        typer.echo(f"{key:<{width}}  {value}")

@@ -1,0 +1,1 @@
+"""One module per file format; each reader returns a `Dataset`."""

@@ -1,0 +1,120 @@
+"""Every error that semibandit raises on purpose.
+
+All of them derive from `SemibanditError`, and from the built-in exception that fits, so that code
+which catches `ValueError` or `OSError` goes on working. Code that handles errors catches these
+types alone: any other exception is a bug, and must never look like a wrong request.
+
+    SemibanditError
+    ├── InputError            (ValueError)        a value, a request or a file cannot be used
+    │   ├── UnknownKeyword    (TypeError)         no parameter has this name
+    │   ├── UnknownLabel                          no label has this name
+    │   ├── LabelExists                           the label to add is there already
+    │   ├── NotShown                              feedback names a label that was not shown
+    │   ├── UnknownDecision                       no decision has this id
+    │   ├── Conflict                              the id was used for something else
+    │   ├── FileError                             a file is damaged, or of another kind
+    │   └── MissingFile       (FileNotFoundError) there is no such file or folder
+    ├── MissingExtra          (ImportError)       an optional package is not installed
+    ├── StoreError            (RuntimeError)      the store cannot be read or written now
+    │   ├── DuplicateId                           the log already has an event with this id
+    │   └── StoreInUse                            another process writes to the store
+    ├── RunError              (RuntimeError)      a run of a sweep failed
+    ├── DownloadError         (OSError)           a data set could not be downloaded
+    ├── ServiceUnavailable    (ConnectionError)   the service does not answer, or is overloaded
+    └── AccessDenied          (PermissionError)   the service refuses the key
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "AccessDenied",
+    "Conflict",
+    "DownloadError",
+    "DuplicateId",
+    "FileError",
+    "InputError",
+    "LabelExists",
+    "MissingExtra",
+    "MissingFile",
+    "NotShown",
+    "RunError",
+    "SemibanditError",
+    "ServiceUnavailable",
+    "StoreError",
+    "StoreInUse",
+    "UnknownDecision",
+    "UnknownKeyword",
+    "UnknownLabel",
+]
+
+
+class SemibanditError(Exception):
+    """The base class of every error that semibandit raises on purpose."""
+
+
+class InputError(SemibanditError, ValueError):
+    """A value, a request or a file cannot be used; the text says what was given and expected."""
+
+
+class UnknownKeyword(InputError, TypeError):
+    """No parameter has this name; the text names the nearest one that exists."""
+
+
+class UnknownLabel(InputError):
+    """A label was named that the learner does not have."""
+
+
+class LabelExists(InputError):
+    """A label is to be added that the learner already has."""
+
+
+class NotShown(InputError):
+    """Feedback names a label that was not shown."""
+
+
+class UnknownDecision(InputError):
+    """Feedback names a decision that is not in the log."""
+
+
+class Conflict(InputError):
+    """An id is used again for a different request or different feedback."""
+
+
+class FileError(InputError):
+    """A file is damaged, cut off, or of another kind than expected."""
+
+
+class MissingFile(InputError, FileNotFoundError):
+    """There is no such file or folder; the text names it."""
+
+
+class MissingExtra(SemibanditError, ImportError):
+    """An optional package is not installed; the text says how to install it."""
+
+
+class StoreError(SemibanditError, RuntimeError):
+    """The store cannot be read or written at the moment; it may work again later."""
+
+
+class DuplicateId(StoreError):
+    """The log already has an event of this kind with this id; nothing was written."""
+
+
+class StoreInUse(StoreError):
+    """Another process writes to this store."""
+
+
+class RunError(SemibanditError, RuntimeError):
+    """A run of a sweep failed; the text says which, and why."""
+
+
+class DownloadError(SemibanditError, OSError):
+    """A data set could not be downloaded."""
+
+
+class ServiceUnavailable(SemibanditError, ConnectionError):
+    """The service does not answer, is overloaded, or is stopping; nothing was recorded."""
+
+
+class AccessDenied(SemibanditError, PermissionError):
+    """The service needs a key, or refuses the one that was given."""

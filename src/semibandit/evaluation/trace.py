@@ -1,0 +1,127 @@
+"""The trace of a replay: every slate, what was right in it, and its losses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from semibandit._util.arrays import Array, Bools, Floats, Ints
+from semibandit.errors import InputError
+from semibandit.theory.cost import Costs
+from semibandit.theory.losses import KINDS, Kind
+
+__all__ = ["Recorder", "Trace", "marks_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """T rounds, and for each what every loss is made of.
+
+    sizes     how many labels were shown
+    hit       how many of them were relevant
+    relevant  how many labels were relevant, shown or not
+    slots     the most that could be shown
+    wrong     Σ c(j, s) over the shown labels that were not relevant
+    swaps     pairs within the slate with an irrelevant label above a relevant one
+    slates    the slates (T×S), as positions in the learner's labels, padded with -1; None where
+              they were not kept
+    hits      which shown labels were relevant (T×S); None likewise
+    """
+
+    sizes: Ints
+    hit: Ints
+    relevant: Ints
+    slots: Ints
+    wrong: Floats
+    swaps: Ints
+    slates: Array | None
+    hits: Bools | None
+    n_labels: int
+    a: float
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def losses(self, kind: Kind = "ac") -> Floats:
+        """The loss of every round: "ac", "hamming", "rank" or "p_rank"."""
+        missed, bad = self.relevant - self.hit, self.sizes - self.hit
+        loss: Array
+        if kind == "ac":
+            loss = self.a * missed + (1.0 - self.a) * self.wrong
+        elif kind == "hamming":
+            loss = missed + bad
+        elif kind == "p_rank":
+            loss = self.swaps + self.slots * missed
+        elif kind == "rank":
+            hidden = self.n_labels - self.sizes - missed
+            loss = self.swaps + missed * bad + 0.5 * missed * hidden
+        else:
+            raise InputError(f"kind = {kind!r}, but a loss is one of {', '.join(KINDS)}")
+        return np.asarray(loss, dtype=np.float64)
+
+    def averages(self, kind: Kind = "ac") -> Floats:
+        """The average loss up to every round."""
+        losses = self.losses(kind)
+        return np.asarray(np.cumsum(losses) / np.arange(1, len(losses) + 1))
+
+    @property
+    def precision(self) -> float:
+        """The share of shown labels that were relevant."""
+        return float(self.hit.sum()) / max(int(self.sizes.sum()), 1)
+
+    @property
+    def recall(self) -> float:
+        """The share of relevant labels that were shown."""
+        return float(self.hit.sum()) / max(int(self.relevant.sum()), 1)
+
+
+def marks_of(T: int, most: int) -> Ints:
+    """Up to `most` of the rounds 1..T, evenly on a logarithmic axis: the points of a curve."""
+    if not T:
+        return np.empty(0, dtype=np.intp)
+    return np.unique(np.geomspace(1, T, most).round().astype(np.intp))
+
+
+class Recorder:
+    """Collects rounds, a block at a time, into a trace."""
+
+    def __init__(self, n_labels: int, a: float, cost: Costs, *, keep_slates: bool = True) -> None:
+        self.n_labels, self.a, self.cost, self.keep = n_labels, a, cost, keep_slates
+        self._numbers: list[tuple[Array, ...]] = []
+        self._slates: list[tuple[Array, Bools]] = []
+
+    def add(self, slates: Array, hits: Bools, sizes: Ints, relevant: Ints, slots: Ints) -> None:
+        """Rounds with slates (rounds×S) padded with -1, and hits False where there is no label."""
+        width = int(sizes.max(initial=0))
+        slates, hits = slates[:, :width], hits[:, :width]
+        shown = np.arange(width) < sizes[:, None]
+        swaps = (np.cumsum(shown & ~hits, axis=1) * hits).sum(axis=1)
+        wrong = np.zeros(len(sizes))
+        for s in np.unique(sizes[sizes > 0]):
+            rounds = sizes == s
+            wrong[rounds] = (~hits[rounds, :s]) @ self.cost.row(int(s))
+        limit = np.minimum(slots, self.n_labels)
+        self._numbers.append((sizes, hits.sum(axis=1), relevant, limit, wrong, swaps))
+        if self.keep:
+            self._slates.append((slates.astype(np.int32), hits.copy()))
+
+    def trace(self) -> Trace:
+        """All rounds so far."""
+        empty = [(np.empty(0, dtype=np.intp),) * 6]
+        columns = [np.concatenate(parts) for parts in zip(*(self._numbers or empty), strict=True)]
+        slates, hits = _padded(self._slates) if self.keep else (None, None)
+        return Trace(*columns, slates, hits, self.n_labels, self.a)  # type: ignore[call-arg, arg-type]
+
+
+def _padded(blocks: list[tuple[Array, Bools]]) -> tuple[Array, Bools]:
+    """The blocks' slates one below the other, as wide as the widest."""
+    T = sum(len(slates) for slates, _ in blocks)
+    width = max((slates.shape[1] for slates, _ in blocks), default=0)
+    slates, hits = np.full((T, width), -1, dtype=np.int32), np.zeros((T, width), dtype=np.bool_)
+    first = 0
+    for some, right in blocks:
+        end = first + len(some)
+        slates[first:end, : some.shape[1]], hits[first:end, : some.shape[1]] = some, right
+        first = end
+    return slates, hits

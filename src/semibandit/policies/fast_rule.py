@@ -1,0 +1,82 @@
+"""The fast rule: how a learner decides, in numbers that compiled loops can follow.
+
+Whether compiled code may stand in for a learner is said here and nowhere else: the learner returns
+a `FastRule` from `fast_rule()`, or None if it must be asked context by context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from semibandit._util.arrays import Floats, Ints
+from semibandit.models.model import State
+from semibandit.policies.labels import Labels
+from semibandit.theory.cost import Costs, constant, decreasing
+from semibandit.theory.surrogate import Logistic, Surrogate
+
+__all__ = ["CONSTANT", "DECREASING", "TABLE", "FastRule", "RuleNumbers"]
+
+DECREASING, CONSTANT, TABLE = 0, 1, 2  # kinds of costs
+
+
+class RuleNumbers(NamedTuple):
+    """A rule as compiled loops take it."""
+
+    R: float  # margins lie in [-R, R]
+    logistic: bool  # the surrogate: logistic or square
+    c_L2: float  # c''_L, which divides the steps of learning
+    a: float  # the weight of missed labels
+    costs: int  # DECREASING, CONSTANT or TABLE
+    table: Floats  # table[s - 1, i - 1] = c(i, s), if costs is TABLE
+
+
+@dataclass(frozen=True, eq=False)
+class FastRule:
+    """What compiled loops need to know to decide as the learner does.
+
+    Parameters
+    ----------
+    a, cost
+        The weight of missed labels and the costs: labels are cut by Lemma 1.
+    loss
+        The surrogate, square or logistic, if scores are margin + spread·sqrt(x·A⁻¹x) and learning
+        is that of Figure 2. None if the learner makes its scores in another way, by random draws
+        for instance: then only picking labels by their scores may be compiled.
+    spread
+        ε / sqrt(x·A⁻¹x) as a function of the round t.
+    state, tie, labels
+        The model's state, the order among equal labels by row, and which label has which row.
+    """
+
+    a: float
+    cost: Costs
+    loss: Surrogate | None
+    spread: Callable[[int], float]
+    state: State
+    tie: Floats
+    labels: Labels
+
+    @property
+    def cost_kind(self) -> int:
+        """DECREASING, CONSTANT or TABLE."""
+        kinds = {decreasing: DECREASING, constant: CONSTANT}
+        return kinds.get(self.cost.cost, TABLE) if callable(self.cost.cost) else TABLE
+
+    @property
+    def rows(self) -> Ints:
+        """The rows that hold a label, in the order of the learner's labels."""
+        return self.labels.rows_of_known()
+
+    def numbers(self, most: int) -> RuleNumbers:
+        """The rule for slates of up to `most` labels; it must have a loss."""
+        assert self.loss is not None
+        kind = self.cost_kind
+        table = np.zeros((most, most) if kind == TABLE else (1, 1))
+        for s in range(1, most + 1 if kind == TABLE else 1):
+            table[s - 1, :s] = self.cost.row(s)
+        loss = self.loss
+        return RuleNumbers(loss.R, isinstance(loss, Logistic), loss.c_L2, self.a, kind, table)

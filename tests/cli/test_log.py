@@ -1,0 +1,133 @@
+"""Export, replay and simulate, as a user types them, against a real service."""
+
+import json
+
+import pytest
+from learners import bits
+from server import BUILD, Server
+from typer.testing import CliRunner
+
+import semibandit as sb
+from semibandit.cli import app
+from semibandit.evaluation.replay_log import replay_log
+from semibandit.store.rebuild import rebuild
+from semibandit.store.store import Store
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(a) for a in arguments], terminal_width=200)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """A store after a simulation, a label change, and what the simulation said."""
+    folder = tmp_path_factory.mktemp("played")
+    with Server(folder / "s", "--features", 6, "--labels", 8) as server:
+        said = run("simulate", server.url, "--rounds", 300, "--slots", 2, "--density", 0.2)
+        server.post("/labels", {"labels": 1})
+        server.rank([1, 0, 0, 0, 0, 0], id="unanswered")
+        exported = run("export", folder / "log.jsonl", "--store", folder / "s")  # while it runs
+    return folder, said, exported
+
+
+def test_simulate_shows_regret_that_shrinks(played):
+    _, said, _ = played
+    assert said.exit_code == 0, said.output
+    for word in ("rounds", "regret", "growth", "300"):
+        assert word in said.output
+
+
+def test_simulate_says_so_where_hardly_anything_is_worth_showing(played, tmp_path):
+    with Server(tmp_path / "s", "--features", 2, "--labels", 3) as server:
+        said = run("simulate", server.url, "--rounds", 100)
+    assert "Hardly anything was shown" in said.output
+    assert "Hardly anything" not in played[1].output
+
+
+def test_simulate_plays_as_the_library_does(tmp_path):
+    world = sb.Synthetic(5, 6, density=0.2, seed=3)
+    from semibandit.evaluation.simulate import simulate
+
+    with Server(tmp_path / "s", "--features", 5, "--labels", 6) as server:
+        with sb.Client(server.url) as client:
+            found = simulate(client, world, 60, 2)
+        assert server.state()["feedback"] == 60
+    learner = sb.SlateUCB(5, 6, width=sb.Scaled(0.25), bias=True)
+    plain = sb.play(learner, world, 60, 2)
+    # feedback may be learned a moment after the next rank: near, not the same
+    assert found.regret[-1] == pytest.approx(plain.regret[-1], rel=0.35)
+    assert (found.expected >= found.best - 1e-12).all()
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet", "store"])
+def test_a_log_replayed_as_it_was_is_the_services_learner_to_the_bit(played, tmp_path, kind):
+    folder, _, exported = played
+    assert "wrote 602 events" in exported.output
+    log = folder / "s"
+    if kind != "store":
+        log = tmp_path / f"log.{kind}"
+        assert run("export", log, "--store", folder / "s").exit_code == 0
+    said = run("replay-log", log, "--save", tmp_path / "again.npz")
+    assert said.exit_code == 0, said.output
+    with Store(folder / "s", write=False) as store:
+        assert bits(sb.load(tmp_path / "again.npz")) == bits(rebuild(store)[0])
+
+
+def test_replay_takes_a_log_too(played):
+    """`semibandit replay LOG` is `replay-log` with the options of `replay` that were given."""
+    folder, _, _ = played
+    asked = ["--learner", "Greedy", "--bias"]
+    plain, own = run("replay-log", folder / "s"), run("replay", folder / "s")
+    assert own.exit_code == 0, own.output
+    assert own.output == plain.output
+    assert run("replay", folder / "log.jsonl", *asked).output == (
+        run("replay-log", folder / "log.jsonl", *asked).output
+    )
+    narrow = run("replay", folder / "log.jsonl", "--width", "scaled:0.1").output
+    assert narrow == run("replay-log", folder / "log.jsonl", "--alpha", 0.1).output
+    for wrong in (["--slots", 2], ["--width", "unknown"]):
+        refused = run("replay", folder / "log.jsonl", *wrong)
+        assert refused.exit_code == 2
+        assert "log" in refused.output
+
+
+def test_a_log_replayed_into_another_configuration(played):
+    folder, _, _ = played
+    said = run("replay-log", folder / "log.jsonl", "--learner", "Greedy", "--no-bias")
+    assert said.exit_code == 0, said.output
+    assert "Greedy" in said.output
+    same, other = replay_log(folder / "log.jsonl"), replay_log(folder / "s", sb.Greedy(6, 8))
+    assert same.events == other.events == 301
+    assert same.clicks == other.clicks > 0
+    assert 0 < same.brier < 0.25
+    assert same.brier != other.brier
+
+
+def test_mistakes_are_one_line(played, tmp_path):
+    folder, _, _ = played
+    for arguments, reason in (
+        (["export", tmp_path / "x.txt", "--store", folder / "s"], ".jsonl or .parquet"),
+        (["export", tmp_path / "x.jsonl", "--store", tmp_path / "none"], "there is no store"),
+        (["replay-log", tmp_path / "none.jsonl"], "No such file"),
+        (["replay-log", folder / "log.jsonl", "--learner", "Oracle"], "learner = 'Oracle'"),
+    ):
+        said = run(*arguments)
+        assert said.exit_code == 2
+        assert reason in said.output
+        assert "Traceback" not in said.output
+
+
+def test_the_file_can_be_read_by_anyone(played):
+    folder, _, _ = played
+    head, *events = map(json.loads, (folder / "log.jsonl").read_text().splitlines())
+    assert head["about"]["labels"] == 8
+    assert [event["seq"] for event in events] == list(range(1, 603))
+    assert {event["kind"] for event in events} == {"decision", "feedback", "labels"}
+
+
+def test_simulate_against_another_world_is_refused(tmp_path):
+    with Server(tmp_path / "s", *BUILD) as server, sb.Client(server.url) as client:
+        from semibandit.evaluation.simulate import simulate
+
+        with pytest.raises(ValueError, match="the world has 5 features"):
+            simulate(client, sb.Synthetic(5, 6), 10)
