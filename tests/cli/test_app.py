@@ -40,7 +40,7 @@ def test_the_same_seed_gives_the_same_numbers(tmp_path):
     ("arguments", "message"),
     [
         (["--density", 3], "density = 3.0, but Square() gives probabilities in (0, 1)"),
-        (["--alpha", -1], "alpha = -1.0"),
+        (["--width", "scaled:-1"], "width = 'scaled:-1': alpha = -1"),
         (["--slots", 0], "slots"),
         (["--rounds", "many"], "rounds"),
         (["--out", "/dev/null/x"], "Not a directory"),
@@ -59,7 +59,7 @@ def test_wrong_arguments_exit_with_2_and_a_reason(arguments, message):
 def test_help_teaches():
     assert "demo" in run("--help").output
     text = run("demo", "--help").output
-    for word in ("rounds", "density", "slots", "alpha", "regret"):
+    for word in ("rounds", "density", "slots", "width", "regret"):
         assert word in text
     assert run("--version").output.startswith("semibandit 0.")
     assert run().exit_code == 2

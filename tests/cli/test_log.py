@@ -67,33 +67,50 @@ def test_a_log_replayed_as_it_was_is_the_services_learner_to_the_bit(played, tmp
     if kind != "store":
         log = tmp_path / f"log.{kind}"
         assert run("export", log, "--store", folder / "s").exit_code == 0
-    said = run("replay-log", log, "--save", tmp_path / "again.npz")
+    said = run("replay", log, "--save", tmp_path / "again.npz")
     assert said.exit_code == 0, said.output
     with Store(folder / "s", write=False) as store:
         assert bits(sb.load(tmp_path / "again.npz")) == bits(rebuild(store)[0])
 
 
-def test_replay_takes_a_log_too(played):
-    """`semibandit replay LOG` is `replay-log` with the options of `replay` that were given."""
+@pytest.mark.parametrize(
+    ("words", "learner"),
+    [
+        (["--width", "scaled:0.1"], sb.SlateUCB(6, 8, width=sb.Scaled(0.1), bias=True)),
+        (["--learner", "Greedy", "--no-bias"], sb.Greedy(6, 8)),
+        (["--learner", "Thompson:0.3", "--a", 0.9], sb.Thompson(6, 8, alpha=0.3, a=0.9, bias=True)),
+        (["--loss", "logistic:2", "--model", "diagonal"],
+         sb.SlateUCB(6, 8, loss=sb.Logistic(2.0), model=sb.Diagonal(), bias=True)),
+    ],
+)  # fmt: skip
+def test_a_log_is_replayed_into_what_the_words_say(played, tmp_path, words, learner):
     folder, _, _ = played
-    asked = ["--learner", "Greedy", "--bias"]
-    plain, own = run("replay-log", folder / "s"), run("replay", folder / "s")
-    assert own.exit_code == 0, own.output
-    assert own.output == plain.output
-    assert run("replay", folder / "log.jsonl", *asked).output == (
-        run("replay-log", folder / "log.jsonl", *asked).output
-    )
-    narrow = run("replay", folder / "log.jsonl", "--width", "scaled:0.1").output
-    assert narrow == run("replay-log", folder / "log.jsonl", "--alpha", 0.1).output
-    for wrong in (["--slots", 2], ["--width", "unknown"]):
-        refused = run("replay", folder / "log.jsonl", *wrong)
+    said = run("replay", folder / "log.jsonl", *words, "--save", tmp_path / "other.npz")
+    assert said.exit_code == 0, said.output
+    replay_log(folder / "log.jsonl", learner)
+    assert bits(sb.load(tmp_path / "other.npz")) == bits(learner)
+
+
+def test_options_of_a_data_set_do_not_go_with_a_log(played):
+    for wrong in (["--slots", 2], ["--compare", "OBR"], ["--rounds", 3], ["--format", "csv"]):
+        refused = run("replay", played[0] / "log.jsonl", *wrong)
         assert refused.exit_code == 2
-        assert "log" in refused.output
+        assert f"{wrong[0]} does not go with a log" in refused.output
+
+
+def test_a_log_that_began_elsewhere_is_not_begun_anew(tmp_path):
+    learner = sb.SlateUCB(2, ["a", "b"])
+    learner.learn(learner.rank([1, 0], 1), [])
+    Store.create(tmp_path / "s", learner).close()
+    assert run("replay", tmp_path / "s").exit_code == 0
+    refused = run("replay", tmp_path / "s", "--a", 0.9)
+    assert refused.exit_code == 2
+    assert "--a does not go with this log" in refused.output
 
 
 def test_a_log_replayed_into_another_configuration(played):
     folder, _, _ = played
-    said = run("replay-log", folder / "log.jsonl", "--learner", "Greedy", "--no-bias")
+    said = run("replay", folder / "log.jsonl", "--learner", "Greedy", "--no-bias")
     assert said.exit_code == 0, said.output
     assert "Greedy" in said.output
     same, other = replay_log(folder / "log.jsonl"), replay_log(folder / "s", sb.Greedy(6, 8))
@@ -108,8 +125,8 @@ def test_mistakes_are_one_line(played, tmp_path):
     for arguments, reason in (
         (["export", tmp_path / "x.txt", "--store", folder / "s"], ".jsonl or .parquet"),
         (["export", tmp_path / "x.jsonl", "--store", tmp_path / "none"], "there is no store"),
-        (["replay-log", tmp_path / "none.jsonl"], "No such file"),
-        (["replay-log", folder / "log.jsonl", "--learner", "Oracle"], "learner = 'Oracle'"),
+        (["replay", tmp_path / "none.jsonl"], "none.jsonl"),
+        (["replay", folder / "log.jsonl", "--learner", "Oracle"], "learner = 'Oracle'"),
     ):
         said = run(*arguments)
         assert said.exit_code == 2

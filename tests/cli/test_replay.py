@@ -96,7 +96,7 @@ def test_sweep_runs_a_grid_once(table, tmp_path):
     assert all(float(row["ac"]) > 0 for row in rows)
     assert len(list((tmp_path / "out/runs").iterdir())) == 4
     plan.write_text("[grid]\nalpha = [1]\n")
-    assert "'alpha' is not part of a setting" in run("sweep", plan).output
+    assert "'alpha' is not a setting" in run("sweep", plan).output
     plan.write_text("[settings]\n")
     assert "[settings] is unknown" in run("sweep", plan).output
     plan.write_text("grid\n")

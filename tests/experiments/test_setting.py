@@ -7,7 +7,8 @@ import pytest
 
 import semibandit as sb
 from semibandit.experiments import setting
-from semibandit.experiments.setting import LEARNERS, Setting
+from semibandit.experiments.setting import Setting
+from semibandit.policies.learner_spec import LEARNERS
 
 
 @pytest.fixture
@@ -18,23 +19,6 @@ def data(tmp_path):
     path = tmp_path / "toy.npz"
     np.savez(path, X_train=X, Y_train=Y)
     return str(path)
-
-
-@pytest.mark.parametrize(
-    ("given", "part", "expected"),
-    [
-        ({"loss": "logistic:2.5"}, "loss", sb.Logistic(2.5)),
-        ({"width": "scaled:0.25"}, "width", sb.Scaled(0.25)),
-        ({"width": "known:2,0.1"}, "width", sb.KnownNorm(2.0, 0.1)),
-        ({"width": "unknown"}, "width", sb.UnknownNorm()),
-        ({"model": "diagonal"}, "model", sb.Diagonal()),
-        ({"model": "full:float32"}, "model", sb.Full(dtype="float32")),
-        ({"model": "rbf:0.5"}, "model", sb.Dual(sb.rbf(0.5))),
-        ({"model": "polynomial:3"}, "model", sb.Dual(sb.polynomial(3))),
-    ],
-)
-def test_a_part_is_what_it_spells(given, part, expected):
-    assert repr(getattr(Setting("", **given).build(3, 4), part)) == repr(expected)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -59,24 +43,6 @@ def test_a_setting_is_the_replay_it_stands_for(data):
         assert result[kind] == trace.losses(kind).mean()
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"learner": "LinUCB"}, "learner = 'LinUCB', but it must be one of SlateUCB, OBR"),
-        ({"loss": "hinge"}, "loss = 'hinge', but it must be one of square, logistic"),
-        ({"loss": "logistic:1,2"}, "loss = 'logistic:1,2': 2 numbers are not what it takes"),
-        ({"loss": "logistic:-1"}, "loss = 'logistic:-1': R"),
-        ({"width": "scaled:wide"}, "width = 'scaled:wide': 'wide' is not a number"),
-        ({"width": "scaled:nan"}, "width = 'scaled:nan', but its numbers must be finite"),
-        ({"model": "dense"}, "model = 'dense', but it must be one of full, diagonal"),
-        ({"cost": "rising"}, "cost = 'rising', but it must be one of decreasing, constant"),
-    ],
-)
-def test_what_is_misspelled_is_named(given, message):
-    with pytest.raises(ValueError, match="^" + message.replace("(", r"\(")[:60]):
-        Setting("", **given).build(3, 4)
-
-
-def test_an_unknown_key_is_named():
-    with pytest.raises(ValueError, match="'alpha' is not part of a setting: a, bias, cost"):
-        Setting.of({"data": "x", "alpha": 1})
+def test_an_unknown_key_is_named_with_its_neighbour():
+    with pytest.raises(ValueError, match=r"'slot' is not a setting; did you mean 'slots'\?"):
+        Setting.from_dict({"data": "x", "slot": 1})

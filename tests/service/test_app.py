@@ -34,7 +34,7 @@ def test_rank_says_what_to_show_and_why(server):
 
 
 def test_the_slate_is_the_learners(tmp_path):
-    with Server(tmp_path / "s", *BUILD, "--alpha", 0.3, "--a", 0.7) as server:
+    with Server(tmp_path / "s", *BUILD, "--width", "scaled:0.3", "--a", 0.7) as server:
         learner = sb.SlateUCB(4, list("abcdef"), width=sb.Scaled(0.3), a=0.7, bias=True)
         for t in range(30):
             random = np.random.default_rng(t)

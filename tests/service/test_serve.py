@@ -7,6 +7,7 @@ import pytest
 from server import BUILD, Server, refused
 
 import semibandit as sb
+from semibandit.policies.persistence import config_of
 
 
 def test_it_goes_on_where_it_stopped(where):
@@ -28,12 +29,13 @@ def test_it_goes_on_where_it_stopped(where):
 
 def test_a_store_of_another_shape_is_refused_with_the_reason(tmp_path):
     store = tmp_path / "s"
-    Server(store, *BUILD, "--alpha", 0.3).stop()
+    Server(store, *BUILD, "--width", "scaled:0.3").stop()
     for arguments, reason in (
         (["--features", 5], "this store was made with features = 4, not 5"),
         (["--features", "p,q,r,s"], "made with features = 4, not ['p', 'q', 'r', 's']"),
         (["--labels", 7], "made with labels = ['a', 'b', 'c', 'd', 'e', 'f'], not 7"),
-        (["--alpha", 0.5], "made with alpha = 0.3, not 0.5"),
+        (["--width", "scaled:0.5"], "made with width = 'scaled:0.3', not 'scaled:0.5'"),
+        (["--loss", "logistic:2"], "made with loss = 'square', not 'logistic:2'"),
         (["--learner", "Thompson"], "made with learner = 'SlateUCB', not 'Thompson'"),
         (["--no-bias"], "made with bias = True, not False"),
     ):
@@ -48,15 +50,19 @@ def test_a_store_of_another_shape_is_refused_with_the_reason(tmp_path):
         (["--features", 0, "--labels", 3], "n_features = 0"),
         (["--features", "a,,b", "--labels", 3], "has an empty name"),
         (["--features", "a,a", "--labels", 3], "features names 'a' twice"),
-        ([*BUILD, "--learner", "OBR"], "learner = 'OBR', expected SlateUCB | Thompson"),
-        ([*BUILD, "--model", "huge"], "model = 'huge', expected full | diagonal"),
-        ([*BUILD, "--alpha", -1], "alpha = -1.0"),
+        ([*BUILD, "--learner", "OBR"], "OBR must be told every relevant label"),
+        (
+            [*BUILD, "--model", "huge"],
+            "model = 'huge': expected full | full:float32",
+        ),
+        ([*BUILD, "--width", "scaled:-1"], "width = 'scaled:-1': alpha = -1"),
+        ([*BUILD, "--learner", "Tompson"], "did you mean 'Thompson'?"),
         ([*BUILD, "--wait", 0], "wait = 0.0, but it must be a number of seconds above 0"),
         ([*BUILD, "--host", "0.0.0.0"], "can be reached from other machines: set an API key"),
         ([*BUILD, "--read-key", "r"], "would leave writing open"),
         ([*BUILD, "--read-key", "k", "--api-key", "k"], "are the same"),
         ([*BUILD, "--start-from", "/nothing.npz"], "leave out --labels"),
-        (["--labels", "@/nothing", "--features", 3], "No such file"),
+        (["--labels", "@/nothing", "--features", 3], "there is no file /nothing"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(tmp_path, arguments, reason):
@@ -93,6 +99,40 @@ def test_a_learner_made_in_python_can_be_served(tmp_path):
     assert "made with start_from" in refused(tmp_path / "s", *again)
     sb.OBR(4, 3).save(tmp_path / "obr.npz")
     assert "must be told every" in refused(tmp_path / "t", "--start-from", tmp_path / "obr.npz")
+
+
+@pytest.mark.parametrize(
+    ("words", "learner"),
+    [
+        (["--learner", "Thompson:0.3"], sb.Thompson(4, list("abcdef"), alpha=0.3, bias=True)),
+        (["--learner", "EpsilonGreedy:0.5"], sb.EpsilonGreedy(4, list("abcdef"), epsilon=0.5)),
+        (["--learner", "Banditron:0.2"], sb.Banditron(4, list("abcdef"), gamma=0.2, bias=True)),
+        (["--learner", "Confidit"], sb.Confidit(4, list("abcdef"), width=sb.Scaled(0.25))),
+        (["--learner", "Random", "--seed", 3], sb.Random(4, list("abcdef"), seed=3, bias=True)),
+        (
+            ["--loss", "logistic:2", "--model", "dual:rbf:0.5:budget=9", "--cost", "constant"],
+            sb.SlateUCB(
+                4,
+                list("abcdef"),
+                loss=sb.Logistic(2.0),
+                model=sb.Dual(sb.rbf(0.5), budget=9),
+                cost=sb.constant,
+                bias=True,
+            ),
+        ),
+    ],
+)
+def test_every_learner_that_can_be_served_is_what_its_words_say(tmp_path, words, learner):
+    with Server(tmp_path / "s", *BUILD, *words) as server:
+        state = server.state()
+        found = server.rank(slots=1).json()
+        assert server.feedback(found["id"], [one["label"] for one in found["slate"]]).json()
+        server.until(lambda state: state["version"] == 2)
+    config = config_of(learner)
+    assert state["learner"] == config["learner"]
+    assert state["settings"] == config["settings"] | config["common"] | {"bias": True}
+    with Server(tmp_path / "s", *words) as server:  # the same words again, on what was learned
+        assert server.state()["version"] == 2
 
 
 def test_labels_from_a_file(tmp_path):

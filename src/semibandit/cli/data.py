@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from semibandit._util.progress import transfer
-from semibandit.cli.errors import label_columns, said
+from semibandit.cli.errors import reporting_errors
+from semibandit.cli.options import LabelColumns, label_columns
 from semibandit.data import catalogue
 from semibandit.data.catalogue import Known
 from semibandit.data.dataset import Dataset
@@ -68,7 +69,7 @@ def get(
     On a machine without a network, bring the package by other means and say --from PATH.
     """
     known = catalogue.SOURCE.sets
-    with said("data get"):
+    with reporting_errors("data get"):
         chosen = (
             list(known) if names == ["all"] else [catalogue.SOURCE.known(name) for name in names]
         )
@@ -94,13 +95,7 @@ def info(
     name: Annotated[
         str | None, typer.Option(help="Which one, of an archive or a folder with several.")
     ] = None,
-    labels: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Which columns are labels: a name, a pattern such as 'label_*' (may be given "
-            "several times), or how many (the last ones). For CSV, Parquet, ARFF without XML."
-        ),
-    ] = None,
+    labels: LabelColumns = None,
     split: Annotated[
         str | None,
         typer.Option(help="The column that says train or test; for split files, which split."),
@@ -113,7 +108,7 @@ def info(
     files, multilabel svmlight, CSV and Parquet with label columns. The test part is found by its
     name (x-test beside x-train). For a name that has not been fetched yet, what was published.
     """
-    with said("data info"):
+    with reporting_errors("data info"):
         known = _known(what)
         if known is not None and fetch.cached(what) is None:
             _print(_published(known))

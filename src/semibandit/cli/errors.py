@@ -1,4 +1,4 @@
-"""What all commands share: a mistake is one line on stderr and exit code 2; `--labels`."""
+"""How commands fail: a mistake of the user's is one line on stderr and exit code 2."""
 
 from __future__ import annotations
 
@@ -8,27 +8,23 @@ from contextlib import contextmanager
 import typer
 from rich.console import Console
 
-from semibandit.errors import DownloadError
+from semibandit.errors import DownloadError, SemibanditError
 
-__all__ = ["label_columns", "said"]
+__all__ = ["reporting_errors"]
 
 NO_NETWORK = "without a network: semibandit data get NAME --from FILE"
 
 
-def label_columns(given: list[str] | None) -> list[str] | int | None:
-    """What `--labels` says: names and patterns, or how many of the last columns."""
-    if not given:
-        return None
-    return int(given[0]) if len(given) == 1 and given[0].lstrip("-").isdigit() else given
-
-
 @contextmanager
-def said(command: str) -> Iterator[None]:
-    """A user's mistake, a full disk, a missing network: said in one line, without a traceback."""
+def reporting_errors(command: str) -> Iterator[None]:
+    """Turn a user's mistake, a full disk or a missing network into one line and exit code 2.
+
+    Any other exception is a bug, and comes out with its traceback.
+    """
     try:
         yield
-    except (ValueError, OSError, RuntimeError) as why:
-        hint = NO_NETWORK if isinstance(why, DownloadError) else ""
-        text = f"semibandit {command}: {why}{f' ({hint})' if hint else ''}"
+    except (SemibanditError, OSError) as why:
+        hint = f" ({NO_NETWORK})" if isinstance(why, DownloadError) else ""
+        text = f"semibandit {command}: {why}{hint}"
         Console(stderr=True).print(text, markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(2) from None

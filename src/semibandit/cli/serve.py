@@ -8,23 +8,32 @@ from typing import Annotated, Any
 
 import typer
 
-from semibandit.cli.errors import said
-from semibandit.errors import InputError
+from semibandit.cli.errors import reporting_errors
+from semibandit.cli.options import (
+    A,
+    ApiKey,
+    Bias,
+    Cost,
+    Learner,
+    Loss,
+    Model,
+    Normalize,
+    Seed,
+    Width,
+    learner_words,
+)
+from semibandit.errors import InputError, MissingExtra, MissingFile
 
-__all__ = ["add_to"]
+__all__ = ["DEFAULT_STORE", "serve"]
 
-HERE = "semibandit-store"
-
-
-def add_to(app: typer.Typer) -> None:
-    """Give the command line its commands of the service."""
-    app.command()(serve)
+DEFAULT_STORE = "semibandit-store"
 
 
 def serve(
+    context: typer.Context,
     store: Annotated[
         str, typer.Option(help="A folder (SQLite), or postgresql://user:password@host/database.")
-    ] = HERE,
+    ] = DEFAULT_STORE,
     features: Annotated[
         str | None, typer.Option(help="How many numbers a context has, or their names: a,b,c.")
     ] = None,
@@ -32,35 +41,18 @@ def serve(
         str | None,
         typer.Option(help="How many labels, their names: a,b,c, or @FILE with one a line."),
     ] = None,
-    learner: Annotated[
-        str | None,
-        typer.Option(
-            help="SlateUCB (if nothing is said), Thompson, Greedy, EpsilonGreedy, Random."
-        ),
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="full (if nothing is said) or diagonal.")
-    ] = None,
-    alpha: Annotated[
-        float | None, typer.Option(help="How much to explore; 0.25 if nothing is said.")
-    ] = None,
-    a: Annotated[
-        float | None,
-        typer.Option(
-            help="What a missed label weighs, 0 to 1; else 0.5. A label is shown from a chance of "
-            "about 1 - a on: where clicks are rare, say 0.95; 1 fills all slots."
-        ),
-    ] = None,
-    bias: Annotated[
-        bool | None,
-        typer.Option(
-            "--bias/--no-bias", help="Add a constant feature; it is added if nothing is said."
-        ),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of all that is drawn; else 0.")] = None,
+    learner: Learner = None,
+    loss: Loss = None,
+    model: Model = None,
+    width: Width = None,
+    cost: Cost = None,
+    a: A = None,
+    normalize: Normalize = None,
+    bias: Bias = None,
+    seed: Seed = None,
     start_from: Annotated[
         Path | None,
-        typer.Option(help="A learner that was saved in Python, in place of the options above."),
+        typer.Option(help="A learner that was saved in Python, in place of --labels to --seed."),
     ] = None,
     wait: Annotated[
         float | None,
@@ -71,10 +63,7 @@ def serve(
     ] = None,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
-    api_key: Annotated[
-        str | None,
-        typer.Option(envvar="SEMIBANDIT_API_KEY", help="Needed for everything, if there is one."),
-    ] = None,
+    api_key: ApiKey = None,
     read_key: Annotated[
         str | None,
         typer.Option(envvar="SEMIBANDIT_READ_KEY", help="A second key that may only look."),
@@ -91,41 +80,41 @@ def serve(
 ) -> None:
     """Serve a learner over HTTP: rank, feedback, a page to watch it learn.
 
-    Features and labels are needed once, when the store is made; afterwards `semibandit serve` with
-    the same store goes on where it stopped, however it stopped.
+    Features and labels are needed once, when the store is made, and so is what the learner is made
+    with (--learner to --seed); afterwards `semibandit serve` with the same store goes on where it
+    stopped, however it stopped. Every learner but OBR can be served.
     """
-    with said("serve"):
+    with reporting_errors("serve"):
         try:
             from semibandit.service import serve as service
-            from semibandit.service.config import Shape
+            from semibandit.service.config import StoreConfig
             from semibandit.service.settings import Limits, Settings
-        except ImportError as why:
-            raise InputError(
-                f"{why.name} is not installed: pip install 'semibandit[service]'"
+        except ModuleNotFoundError as why:
+            raise MissingExtra(
+                f"{why.name} is not installed: pip install 'semibandit[service]'", name=why.name
             ) from None
         limits = Limits(body=max_body, slots=max_slots, labels=max_labels, queue=max_waiting)
         settings = Settings(wait, snapshot_every, api_key, read_key, limits)
-        shape = Shape(
+        words = learner_words(context)
+        config = StoreConfig(
             features=_count_or_names(features, "features"),
             labels=_count_or_names(labels, "labels"),
-            learner=learner,
-            model=model,
-            alpha=alpha,
-            a=a,
-            bias=bias,
-            seed=seed,
+            learner=words,
             start_from=None if start_from is None else str(start_from),
         )
         with suppress(KeyboardInterrupt):  # Ctrl-C is how one stops it
-            service.serve(store, shape, settings, host, port, lambda text: typer.echo(text))
+            service.serve(store, config, settings, host, port, lambda text: typer.echo(text))
 
 
 def _count_or_names(text: str | None, what: str) -> Any:
-    """7, or a,b,c, or @FILE."""
+    """A number, names by commas, or @FILE with a name in each line."""
     if text is None:
         return None
     if text.startswith("@"):
-        names = Path(text[1:]).read_text(encoding="utf-8").splitlines()
+        try:
+            names = Path(text[1:]).read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            raise MissingFile(f"--{what} = {text!r}, but there is no file {text[1:]}") from None
         return [name.strip() for name in names if name.strip()]
     if text.isdigit():
         return int(text)

@@ -18,7 +18,7 @@ from semibandit.policies.learner import Learner
 from semibandit.policies.obr import OBR
 from semibandit.policies.random import Random
 from semibandit.policies.slate_ucb import SlateUCB
-from semibandit.theory.width import Scaled
+from semibandit.policies.spec import parse
 from semibandit.worlds.synthetic import Synthetic
 
 __all__ = ["DemoSettings", "Row", "players", "run", "summarise", "world", "write"]
@@ -32,7 +32,7 @@ class DemoSettings:
     labels: int = 20
     density: float = 0.1
     slots: int = 3
-    alpha: float = 1.0
+    width: str = "scaled:1"
     rounds: int = 4000
     seeds: int = 3
     seed: int = 0
@@ -60,7 +60,7 @@ def players(settings: DemoSettings, place: Synthetic) -> dict[str, Learner]:
     """The learners by the names the table gives them."""
     d, K, seed = settings.features, settings.labels, place.seed
     return {
-        "SlateUCB": SlateUCB(d, K, width=Scaled(settings.alpha), seed=seed),
+        "SlateUCB": SlateUCB(d, K, width=parse("width", settings.width), seed=seed),
         "Greedy": Greedy(d, K, seed=seed),
         "Random": Random(d, K, seed=seed),
         "OBR": OBR(d, K, seed=seed),

@@ -1,61 +1,230 @@
-"""A learner's settings as JSON and back.
+"""Parts of a learner in words and in JSON, and back.
 
-Our own parts are written by name and fields. A user's function cannot be: its name and a few of
-its values are, so that `load` can ask for it again and refuse a different one.
+A part is a loss, a width, a model, a kernel or a cost. In words it is spelled the same on the
+command line, in files of settings, in results and in stores:
+
+    loss    square | logistic:R
+    width   scaled:ALPHA | known:U | known:U,DELTA | unknown | unknown:DELTA
+    model   full | full:float32 | diagonal | dual:KERNEL | dual:KERNEL:budget=N
+    kernel  linear | rbf | rbf:GAMMA | polynomial | polynomial:DEGREE | polynomial:DEGREE,C
+    cost    decreasing | constant | table:1;0.8,0.2;...
+
+In a learner's file it is JSON, {"is": "Scaled", "alpha": 0.25}. A function of the user's own has no
+words; in a file it is its name and a few of its values, so that `load` can ask for it again and
+refuse a different one.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from semibandit.errors import InputError
+from semibandit._util.checks import nearest
+from semibandit.errors import FileError, InputError
 from semibandit.models.diagonal import Diagonal
 from semibandit.models.dual import Dual
 from semibandit.models.full import Full
-from semibandit.models.kernel import Linear, Polynomial, Rbf
+from semibandit.models.kernel import Linear, Polynomial, Rbf, polynomial, rbf
 from semibandit.theory.cost import Costs, constant, decreasing
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
 from semibandit.theory.width import KnownNorm, Scaled, UnknownNorm
 
-__all__ = ["decode", "encode"]
+__all__ = ["WORDS", "decode", "encode", "parse", "to_words"]
 
-DATACLASSES = {
-    cls.__name__: cls
-    for cls in (Full, Diagonal, Dual, Linear, Rbf, Polynomial, Scaled, KnownNorm, UnknownNorm)
+WORDS = {  # what the words of each kind look like, for help and for error messages
+    "loss": "square | logistic:R",
+    "width": "scaled:ALPHA | known:U,DELTA | unknown:DELTA",
+    "model": "full | full:float32 | diagonal | dual:KERNEL | dual:KERNEL:budget=N",
+    "kernel": "linear | rbf:GAMMA | polynomial:DEGREE,C",
+    "cost": "decreasing | constant | table:1;0.8,0.2;...",
 }
-COSTS = {"decreasing": decreasing, "constant": constant}
+
+
+@dataclass(frozen=True)
+class PartType:
+    """A kind of part that has words: how it is spelled, named in files, and made."""
+
+    kind: str  # loss, width, model or kernel
+    word: str
+    cls: type  # its name is the name in files
+    fields: tuple[str, ...] = ()  # its numbers, in the order of the words
+    make: Callable[..., Any] | None = None  # with checks, if the class itself has none
+
+    def build(self, **values: Any) -> Any:
+        return (self.make or self.cls)(**values)
+
+
+PART_TYPES = (
+    PartType("loss", "square", Square),
+    PartType("loss", "logistic", Logistic, ("R",)),
+    PartType("width", "scaled", Scaled, ("alpha",)),
+    PartType("width", "known", KnownNorm, ("U", "delta")),
+    PartType("width", "unknown", UnknownNorm, ("delta",)),
+    PartType("model", "full", Full, ("dtype",)),
+    PartType("model", "diagonal", Diagonal),
+    PartType("model", "dual", Dual, ("kernel", "budget")),
+    PartType("kernel", "linear", Linear),
+    PartType("kernel", "rbf", Rbf, ("gamma",), rbf),
+    PartType("kernel", "polynomial", Polynomial, ("degree", "c"), polynomial),
+)
+COSTS: dict[str, Callable[..., Any]] = {"decreasing": decreasing, "constant": constant}
+BY_CLASS = {part.cls: part for part in PART_TYPES}
+BY_NAME = {part.cls.__name__: part for part in PART_TYPES}
+
+
+# -- words -------------------------------------------------------------------------------------
+
+
+def parse(kind: str, text: str) -> Any:
+    """The part that these words spell.
+
+    Parameters
+    ----------
+    kind : {"loss", "width", "model", "kernel", "cost"}
+        What is spelled.
+    text : str
+        The words.
+
+    Raises
+    ------
+    InputError
+        If there is no such part; the text says what there is.
+
+    Examples
+    --------
+    >>> parse("width", "scaled:0.5")
+    Scaled(alpha=0.5)
+    >>> parse("model", "dual:rbf:1")
+    Dual(kernel=Rbf(gamma=1.0), budget=None)
+    """
+    try:
+        return _parse(kind, str(text))
+    except InputError as why:
+        raise InputError(f"{kind} = {text!r}: {why}") from None
+
+
+def to_words(kind: str, part: Any) -> str:
+    """The words that spell this part; `parse` turns them back into it.
+
+    Raises
+    ------
+    InputError
+        If the part is of the user's own making: it has no words.
+
+    Examples
+    --------
+    >>> to_words("model", Dual(rbf(0.5), budget=100))
+    'dual:rbf:0.5:budget=100'
+    """
+    if kind == "cost":
+        return _cost_words(part)
+    found = BY_CLASS.get(type(part))
+    if found is None or found.kind != kind:
+        raise InputError(f"the {kind} {_name(part)!r} is your own: it cannot be spelled in words")
+    if found.cls is Dual:
+        budget = "" if part.budget is None else f":budget={part.budget}"
+        return f"dual:{to_words('kernel', part.kernel)}{budget}"
+    if found.cls is Full:
+        return "full" if part.dtype == "float64" else f"full:{part.dtype}"
+    numbers = ",".join(_number_words(getattr(part, field)) for field in found.fields)
+    return f"{found.word}:{numbers}" if numbers else found.word
+
+
+def _parse(kind: str, text: str) -> Any:
+    word, _, rest = text.strip().partition(":")
+    word = word.lower()
+    if kind == "cost":
+        return _parse_cost(word, rest)
+    if kind == "model" and word in ("linear", "rbf", "polynomial"):  # as they were spelled at first
+        word, rest = "dual", text.strip()
+    types = {part.word: part for part in PART_TYPES if part.kind == kind}
+    found = types.get(word)
+    if found is None:
+        raise InputError(f"expected {WORDS[kind]}{nearest(word, types)}")
+    if found.cls is Full:
+        return Full(*([rest] if rest else []))
+    if found.cls is Dual:
+        return _parse_dual(rest)
+    numbers = [_number(part) for part in rest.split(",")] if rest else []
+    required = 1 if found.cls is KnownNorm else 0
+    if not required <= len(numbers) <= len(found.fields):
+        raise InputError(f"{len(numbers)} numbers are not what {word} takes: {WORDS[kind]}")
+    return found.build(**dict(zip(found.fields, numbers, strict=False)))
+
+
+def _parse_dual(rest: str) -> Dual:
+    """KERNEL or KERNEL:budget=N; without a kernel it is the linear one."""
+    kernel, _, last = rest.rpartition(":")
+    if last.startswith("budget="):
+        budget = _number(last.removeprefix("budget="))
+        return Dual(_parse("kernel", kernel or "linear"), budget)  # type: ignore[arg-type]
+    return Dual(_parse("kernel", rest or "linear"))
+
+
+def _parse_cost(word: str, rest: str) -> Any:
+    if word == "table" and rest:
+        return [[float(_number(cost)) for cost in row.split(",")] for row in rest.split(";")]
+    if word not in COSTS or rest:
+        raise InputError(f"expected {WORDS['cost']}{nearest(word, [*COSTS, 'table'])}")
+    return COSTS[word]
+
+
+def _cost_words(cost: Any) -> str:
+    given = cost.cost if isinstance(cost, Costs) else cost
+    for word, function in COSTS.items():
+        if given is function:
+            return word
+    if callable(given):
+        raise InputError(f"the cost {_name(given)!r} is your own: it cannot be spelled in words")
+    rows = [",".join(_number_words(float(c)) for c in row) for row in given]
+    return f"table:{';'.join(rows)}"
+
+
+def _number(text: str) -> int | float:
+    """A finite number; a whole one as an int."""
+    try:
+        number = float(text)
+    except ValueError:
+        raise InputError(f"{text!r} is not a number") from None
+    if not math.isfinite(number):
+        raise InputError(f"{text!r} is not a finite number")
+    return int(number) if number.is_integer() else number
+
+
+def _number_words(number: float) -> str:
+    """As short as it goes, and exact: 1, not 1.0."""
+    return str(int(number)) if float(number).is_integer() else repr(float(number))
+
+
+# -- JSON --------------------------------------------------------------------------------------
 
 
 def encode(settings: Mapping[str, object]) -> dict[str, Any]:
-    """JSON for settings: numbers and texts as they are, parts as {"is": ...}."""
+    """Settings as JSON can hold them: numbers and texts as they are, parts as {"is": ...}."""
     return {key: _encode(key, value) for key, value in settings.items()}
 
 
-def decode(data: Mapping[str, Any], given: Mapping[str, object]) -> dict[str, Any]:
-    """Settings from JSON; `given` holds the user's own parts, by key."""
-    unused = set(given)
-    settings = {key: _decode(key, value, given, unused) for key, value in data.items()}
+def decode(data: Mapping[str, Any], yours: Mapping[str, object]) -> dict[str, Any]:
+    """Settings from JSON; `yours` holds the user's own parts, by key."""
+    unused = set(yours)
+    settings = {key: _decode(key, value, yours, unused) for key, value in data.items()}
     if unused:
-        raise InputError(
-            f"load was given {', '.join(sorted(unused))}, but this file holds no such part"
-        )
+        names = ", ".join(sorted(unused))
+        raise InputError(f"load was given {names}, but this file holds no such part")
     return settings
 
 
 def _encode(key: str, value: object) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if type(value) in DATACLASSES.values():
-        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}  # type: ignore[arg-type]
-        return {"is": type(value).__name__, **encode(fields)}
-    if type(value) is Square:
-        return {"is": "Square"}
-    if type(value) is Logistic:
-        return {"is": "Logistic", "R": value.R}
+    part = BY_CLASS.get(type(value))
+    if part is not None:
+        fields = {name: getattr(value, name) for name in part.fields}
+        return {"is": part.cls.__name__, **encode(fields)}
     if isinstance(value, Costs):
         for name, function in COSTS.items():
             if value.cost is function:
@@ -65,36 +234,37 @@ def _encode(key: str, value: object) -> Any:
     return {"is": "your own", "name": _name(value), "values": _values(key, value)}
 
 
-def _decode(key: str, data: Any, given: Mapping[str, object], unused: set[str]) -> Any:
+def _decode(key: str, data: Any, yours: Mapping[str, object], unused: set[str]) -> Any:
     if not isinstance(data, dict):
         return data
-    kind = data["is"]
-    if kind == "your own":
-        if key not in given:
-            raise InputError(
-                f"this learner uses a {key} of your own, {data['name']!r}, which a file cannot "
-                f"hold: give it again, load(path, {key}=...)"
-            )
+    name = data["is"]
+    if name == "your own":
         unused.discard(key)
-        value: object = Costs(given[key]) if key == "cost" else given[key]  # type: ignore[arg-type]
-        if not np.allclose(_values(key, value), data["values"], rtol=1e-9, atol=1e-12):
-            raise InputError(
-                f"the {key} given is not the one this learner was saved with, {data['name']!r}: "
-                "it gives other values"
-            )
-        return value
-    if kind == "Square":
-        return Square()
-    if kind == "Logistic":
-        return Logistic(data["R"])
-    if kind == "table":
+        return _yours(key, data, yours)
+    if name == "table":
         return Costs(data["rows"])
-    if kind in COSTS:
-        return Costs(COSTS[kind])
-    if kind in DATACLASSES:
-        fields = {k: _decode(k, v, given, unused) for k, v in data.items() if k != "is"}
-        return DATACLASSES[kind](**fields)
-    raise InputError(f"this file has a {key} of an unknown kind, {kind!r}")
+    if name in COSTS:
+        return Costs(COSTS[name])
+    if name in BY_NAME:
+        fields = {k: _decode(k, v, yours, unused) for k, v in data.items() if k != "is"}
+        return BY_NAME[name].build(**fields)
+    raise FileError(f"this file has a {key} of an unknown kind, {name!r}")
+
+
+def _yours(key: str, data: dict[str, Any], yours: Mapping[str, object]) -> object:
+    """The user's own part, if it is the one that was saved."""
+    if key not in yours:
+        raise InputError(
+            f"this learner uses a {key} of your own, {data['name']!r}, which a file cannot "
+            f"hold: give it again, load(path, {key}=...)"
+        )
+    value: object = Costs(yours[key]) if key == "cost" else yours[key]  # type: ignore[arg-type]
+    if not np.allclose(_values(key, value), data["values"], rtol=1e-9, atol=1e-12):
+        raise InputError(
+            f"the {key} given is not the one this learner was saved with, {data['name']!r}: "
+            "it gives other values"
+        )
+    return value
 
 
 def _name(value: object) -> str:

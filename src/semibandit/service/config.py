@@ -1,139 +1,128 @@
-"""The shape of a service: its features, its labels, its learner. Fixed when the store is made."""
+"""What a store is made for: features, labels and a learner. Fixed when the store is made."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from semibandit._util.checks import shortened
 from semibandit.errors import InputError
-from semibandit.models.diagonal import Diagonal
-from semibandit.models.full import Full
-from semibandit.models.model import Model
-from semibandit.policies.greedy import EpsilonGreedy, Greedy
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
+from semibandit.policies.learner_spec import LearnerSpec
 from semibandit.policies.persistence import config_of, load
-from semibandit.policies.random import Random
-from semibandit.policies.slate_ucb import SlateUCB
-from semibandit.policies.thompson import Thompson
 from semibandit.store.store import Store
-from semibandit.theory.width import Scaled
 
-__all__ = ["LEARNERS", "MODELS", "Shape", "open_store"]
+__all__ = ["DEFAULT", "StoreConfig", "check_servable", "open_store"]
 
-LEARNERS = ("SlateUCB", "Thompson", "Greedy", "EpsilonGreedy", "Random")
-MODELS: dict[str, Model] = {"full": Full(), "diagonal": Diagonal()}
-DEFAULTS: dict[str, Any] = {
-    "learner": "SlateUCB",
-    "model": "full",
-    "alpha": Scaled.alpha,
-    "a": 0.5,
-    "bias": True,
-    "seed": 0,
-}
+DEFAULT = LearnerSpec(bias=True)  # what a service learns with unless it is told otherwise
 
 
 @dataclass(frozen=True)
-class Shape:
-    """What is known of it; None where nothing was said."""
+class StoreConfig:
+    """What a new store is made for, or what an existing one must have been made for.
 
-    features: int | list[str] | None = None  # how many, or their names
-    labels: int | list[Label] | None = None  # how many, or their names
-    learner: str | None = None  # one of LEARNERS
-    model: str | None = None  # one of MODELS
-    alpha: float | None = None  # how much SlateUCB and Thompson explore
-    a: float | None = None
-    bias: bool | None = None
-    seed: int | None = None
-    start_from: str | None = None  # a file of a learner, in place of all but the features' names
+    Parameters
+    ----------
+    features : int or list of str, optional
+        How many numbers a context has, or their names. A new store needs it.
+    labels : int or list of labels, optional
+        How many labels there are at first, or their names. A new store needs it.
+    learner : mapping
+        The settings of `LearnerSpec` that were given, in words; the others are `DEFAULT`'s.
+    start_from : str, optional
+        A file of a learner, in place of labels and learner.
+    """
 
-    def make(self) -> tuple[Learner, dict[str, Any]]:
-        """A new learner of this shape, and what a store keeps of it."""
+    features: int | list[str] | None = None
+    labels: int | list[Label] | None = None
+    learner: Mapping[str, Any] = field(default_factory=dict)
+    start_from: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.features, list):
+            twice = {name for name in self.features if self.features.count(name) > 1}
+            if twice:
+                raise InputError(f"features names {twice.pop()!r} twice")
+        if self.start_from is not None and (self.labels is not None or self.learner):
+            extra = "labels" if self.labels is not None else next(iter(self.learner))
+            raise InputError(f"--start-from says it all: leave out --{extra}")
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """The names of the features, if they have names."""
+        return self.features if isinstance(self.features, list) else None
+
+    def create(self, where: str) -> Store:
+        """A new store for this configuration."""
+        learner, about = self._load() if self.start_from is not None else self._build()
+        check_servable(learner)
+        return Store.create(where, learner, {**about, "feature_names": self.feature_names})
+
+    def check(self, store: Store) -> None:
+        """Refuse a store that was made for something else than what is given here."""
+        about = store.about
+        for key in ("features", "labels"):
+            given = getattr(self, key)
+            if given is not None and given != about.get(key):
+                raise _mismatch(key, about.get(key), given)
         if self.start_from is not None:
-            return self._loaded()
-        for what in ("features", "labels"):
-            if getattr(self, what) is None:
-                raise InputError(f"a new store needs to know its {what}: say --{what}")
-        told = DEFAULTS | {k: v for k, v in vars(self).items() if v is not None}
-        if told["learner"] not in LEARNERS:
-            raise InputError(f"learner = {told['learner']!r}, expected {' | '.join(LEARNERS)}")
-        if told["model"] not in MODELS:
-            raise InputError(f"model = {told['model']!r}, expected {' | '.join(MODELS)}")
-        names = _checked_names(told["features"])
-        n = told["features"] if names is None else len(names)
-        common = {key: told[key] for key in ("a", "bias", "seed")}
-        kept = {key: told[key] for key in (*DEFAULTS, "features", "labels")}
-        return _learner(told, n, common), kept | {"feature_names": names}
+            given = self._load()[1]["start_from"]
+            if given != about.get("start_from"):
+                raise _mismatch("start_from", about.get("start_from"), given)
+        if self.learner:
+            there = LearnerSpec.of(store.snapshot(0))
+            for key, given in self.learner.items():
+                if not there.changed(**{key: given}).same_as(there):
+                    raise _mismatch(key, getattr(there, key), given)
 
-    def _loaded(self) -> tuple[Learner, dict[str, Any]]:
+    def _build(self) -> tuple[Learner, dict[str, Any]]:
+        if self.features is None or self.labels is None:
+            missing = "features" if self.features is None else "labels"
+            raise InputError(f"a new store needs to know its {missing}: say --{missing}")
+        n = len(self.features) if isinstance(self.features, list) else self.features
+        spec = DEFAULT.changed(**self.learner)
+        about = {**spec.json(), "features": self.features, "labels": self.labels}
+        return spec.build(n, self.labels), about
+
+    def _load(self) -> tuple[Learner, dict[str, Any]]:
         assert self.start_from is not None
-        for name, value in vars(self).items():
-            if value is not None and name not in ("features", "start_from"):
-                raise InputError(f"--start-from says it all: leave out --{name}")
         learner = load(self.start_from)
-        names = _checked_names(self.features)
-        n = self.features if names is None else len(names)
+        n = len(self.features) if isinstance(self.features, list) else self.features
         if n is not None and n != learner.n_features:
             raise InputError(
                 f"--features says {n}, but the learner in {self.start_from} has "
                 f"{learner.n_features}"
             )
         started = {**config_of(learner), "t": learner.t, "labels": learner.labels}
-        return learner, {
-            "features": self.features if names else learner.n_features,
-            "feature_names": names,
-            "start_from": started,
-        }
-
-    def check(self, about: dict[str, Any]) -> None:
-        """Refuse a store that was made for something else: what was said must be what it says."""
-        given = {k: v for k, v in vars(self).items() if v is not None}
-        if "start_from" in given:
-            given["start_from"] = self._loaded()[1]["start_from"]
-        for key, value in given.items():
-            there = about.get(key)
-            if there != value:
-                raise InputError(
-                    f"this store was made with {key} = {_short(there)}, not {_short(value)}: "
-                    "leave it out, or take another store"
-                )
+        return learner, {"features": self.features or learner.n_features, "start_from": started}
 
 
-def open_store(where: str, shape: Shape) -> Store:
-    """The store at a folder or URL, made for this shape if there is none yet."""
+def open_store(where: str, config: StoreConfig) -> Store:
+    """The store at a folder or URL, made for this configuration if there is none yet."""
     if not Store.exists(where):
-        learner, about = shape.make()
-        return Store.create(where, learner, about)
+        return config.create(where)
     store = Store(where)
     try:
-        shape.check(store.about)
+        config.check(store)
     except BaseException:
         store.close()
         raise
     return store
 
 
-def _learner(told: dict[str, Any], n: int, common: dict[str, Any]) -> Learner:
-    labels, model, alpha = told["labels"], MODELS[told["model"]], told["alpha"]
-    if told["learner"] == "SlateUCB":
-        return SlateUCB(n, labels, model=model, width=Scaled(alpha), **common)
-    if told["learner"] == "Thompson":
-        return Thompson(n, labels, model=model, alpha=alpha, **common)
-    if told["learner"] == "Random":
-        return Random(n, labels, **common)
-    kind = Greedy if told["learner"] == "Greedy" else EpsilonGreedy
-    return kind(n, labels, model=model, **common)
+def check_servable(learner: Learner) -> None:
+    """Refuse a learner that cannot learn from what users tell."""
+    if learner.full_information:
+        raise InputError(
+            f"{type(learner).__name__} must be told every relevant label, "
+            "and users only tell of what they were shown"
+        )
 
 
-def _checked_names(features: int | list[str] | None) -> list[str] | None:
-    if not isinstance(features, list):
-        return None
-    twice = {name for name in features if features.count(name) > 1}
-    if twice:
-        raise InputError(f"features names {twice.pop()!r} twice")
-    return features
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+def _mismatch(key: str, there: object, given: object) -> InputError:
+    return InputError(
+        f"this store was made with {key} = {shortened(there)}, not {shortened(given)}: "
+        "leave it out, or take another store"
+    )

@@ -12,7 +12,7 @@ import uvicorn
 
 from semibandit._util.blas import one_thread
 from semibandit.errors import InputError
-from semibandit.service.config import Shape, open_store
+from semibandit.service.config import StoreConfig, open_store
 from semibandit.service.engine.engine import Engine
 from semibandit.service.http.app import create_app
 from semibandit.service.settings import Settings
@@ -22,7 +22,7 @@ __all__ = ["serve"]
 
 def serve(
     where: str,
-    shape: Shape,
+    config: StoreConfig,
     settings: Settings,
     host: str = "127.0.0.1",
     port: int = 8000,
@@ -38,10 +38,10 @@ def serve(
     sys.setswitchinterval(0.0002)  # a thread that learns lets the others speak
     listening = _listen(host, port)
     try:
-        engine = Engine(open_store(where, shape), settings, say=say)
+        engine = Engine(open_store(where, config), settings, say=say)
         at = f"[{host}]" if ":" in host else host
         say(f"semibandit serves {engine.learner!r} from {engine.store.name}")
-        config = uvicorn.Config(
+        options = uvicorn.Config(
             create_app(engine),
             log_level="warning",
             access_log=False,
@@ -49,7 +49,7 @@ def serve(
             proxy_headers=False,
             timeout_graceful_shutdown=10,
         )
-        server = _Server(config, lambda: say(f"http://{at}:{listening.getsockname()[1]}"))
+        server = _Server(options, lambda: say(f"http://{at}:{listening.getsockname()[1]}"))
         signal.signal(signal.SIGTERM, lambda *_: None)  # the server's own is put back to this one
         server.run(sockets=[listening])
     finally:

@@ -103,7 +103,7 @@ def test_words_are_escaped():
     [
         (["--sets", "nothing"], "--sets has 'nothing': not a file, nor one of"),
         (["--prices", ","], "need at least one data set"),
-        (["--width", "narrow"], "width = 'narrow', but it must be one of scaled"),
+        (["--width", "narrow"], "width = 'narrow': expected scaled:ALPHA"),
         (["--backend", "slurm"], "backend is 'slurm': expected 'local', 'ray' or 'dask'"),
         (["--out", "/dev/null/x"], "Not a directory"),
     ],

@@ -1,0 +1,103 @@
+"""`semibandit tune`: which settings learn best on your data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from semibandit.cli.errors import reporting_errors
+from semibandit.cli.options import (
+    A,
+    Address,
+    Backend,
+    Cost,
+    Data,
+    Jobs,
+    LabelColumns,
+    Model,
+    Normalize,
+    Seed,
+    Slots,
+    learner_words,
+)
+from semibandit.cli.output import draw, print_line, print_table, write_json
+from semibandit.cli.replay import read_data
+from semibandit.data.dataset import Dataset
+from semibandit.data.formats.npz import write_npz
+from semibandit.experiments import tune as tuning
+from semibandit.experiments.setting import Setting
+from semibandit.policies.spec import parse
+
+__all__ = ["tune"]
+
+
+def tune(
+    context: typer.Context,
+    data: Data,
+    rounds: Annotated[int, typer.Option(min=1, help="Try on the first so many rows.")] = 3000,
+    slots: Slots = None,
+    model: Model = None,
+    cost: Cost = None,
+    a: A = None,
+    normalize: Normalize = None,
+    seed: Seed = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds per setting, from --seed on.")] = 1,
+    labels: LabelColumns = None,
+    out: Annotated[
+        Path, typer.Option(help="Folder for what was tried; a stopped search goes on there.")
+    ] = Path("semibandit-tune"),
+    backend: Backend = "local",
+    address: Address = None,
+    jobs: Jobs = None,
+) -> None:
+    """Find alpha, the loss and its R, a bias and the slots, by replay on the first rows.
+
+    Every alpha with every loss, with and without a bias; then the slots for the best of them. The
+    search minimises the average loss. It prints the curve over alpha and how to make the best
+    learner.
+    """
+    with reporting_errors("tune"):
+        out.mkdir(parents=True, exist_ok=True)
+        dataset = read_data(data, labels)
+        name = data
+        if labels:  # workers read it from a file that needs no options
+            name = str((out / "data.npz").resolve())
+            write_npz(dataset, name)
+        start = Setting(name, slots=slots, rounds=rounds, **learner_words(context))
+        start.build(dataset.d, dataset.K)  # mistakes first, work second
+        found = tuning.tune(
+            start,
+            biases=(True,) if dataset.rows_without_features else (False, True),
+            seeds=seeds,
+            folder=out / "runs",
+            backend=backend,
+            address=address,
+            jobs=jobs,
+        )
+        _show(found, dataset, slots)
+        tried = [{**setting.json(), "loss_ac": value} for setting, value in found.tried]
+        best = {"best": found.best.json(), "loss": found.loss, "tried": tried}
+        write_json(out / "tuned.json", best)
+        draw(lambda plot: plot.tune_plot(found.curves(slots)), out / "tuned")
+        print_line(f"wrote {out}: tuned.json, tuned.png")
+
+
+def _show(found: tuning.Tuned, dataset: Dataset, slots: int | None) -> None:
+    best, curves = found.best, found.curves(slots)
+    alphas = [f"{alpha:g}" for alpha in next(iter(curves.values()))]
+    print_table(
+        ["alpha", *alphas],
+        [(name, *(f"{value:.3f}" for value in curve.values())) for name, curve in curves.items()],
+        title=f"{dataset.name}: average loss by alpha, first {best.rounds} rows",
+    )
+    limits = [(s.slots, value) for s, value in found.tried if s.slots != slots]
+    if limits:
+        text = ", ".join(f"{S}: {value:.4f}" for S, value in limits)
+        print_line(f"by slots, with the best of the rest: {text}")
+    width, loss = parse("width", best.width), parse("loss", best.loss)
+    print_line(
+        f"best: sb.SlateUCB({dataset.d}, {dataset.K}, width=sb.{width!r}, loss=sb.{loss!r}, "
+        f"bias={best.bias}), slots={best.slots}: {found.loss:.4f}"
+    )

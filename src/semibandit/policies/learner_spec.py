@@ -1,0 +1,141 @@
+"""A learner in words: what every command, plan, store and report calls it by."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Self
+
+from semibandit._util.checks import nearest
+from semibandit.errors import InputError, UnknownKeyword
+from semibandit.policies.banditron import Banditron
+from semibandit.policies.confidit import Confidit
+from semibandit.policies.greedy import EpsilonGreedy, Greedy
+from semibandit.policies.labels import Label
+from semibandit.policies.learner import Learner
+from semibandit.policies.obr import OBR
+from semibandit.policies.random import Random
+from semibandit.policies.slate_ucb import SlateUCB
+from semibandit.policies.spec import parse, to_words
+from semibandit.policies.thompson import Thompson
+
+__all__ = ["LEARNERS", "LEARNER_WORDS", "LearnerSpec"]
+
+LEARNERS: dict[str, type[Learner]] = {
+    cls.__name__: cls
+    for cls in (SlateUCB, OBR, Greedy, EpsilonGreedy, Thompson, Random, Banditron, Confidit)
+}
+OWN_NUMBER = {  # the parameter that a number after the learner's name stands for
+    "EpsilonGreedy": "epsilon",
+    "Thompson": "alpha",
+    "Banditron": "gamma",
+    "Confidit": "alpha",
+}
+LEARNER_WORDS = " | ".join(
+    f"{name}:{OWN_NUMBER[name].upper()}" if name in OWN_NUMBER else name for name in LEARNERS
+)
+PARTS = ("loss", "model", "width", "cost")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerSpec:
+    """What a learner is made with, each part in words (see `policies/spec.py`).
+
+    Parameters
+    ----------
+    learner : str
+        The class, and for those that have one their own number: "SlateUCB", "Thompson:0.5",
+        "EpsilonGreedy:0.1", "Banditron:0.05", "Confidit:1".
+    loss, model, width, cost : str
+        The parts. A learner that has no such part ignores it.
+    a, normalize, bias, seed
+        As for `SlateUCB`.
+
+    Examples
+    --------
+    >>> LearnerSpec(width="scaled:0.5").build(3, ["sea", "sun"])
+    SlateUCB(n_features=3, labels=2, t=1)
+    """
+
+    learner: str = "SlateUCB"
+    loss: str = "square"
+    model: str = "full"
+    width: str = "scaled:0.25"
+    cost: str = "decreasing"
+    a: float = 0.5
+    normalize: bool = True
+    bias: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("normalize", "bias"):
+            value = getattr(self, name)
+            if not isinstance(value, bool):
+                raise InputError(f"{name} = {value!r}, but it must be true or false")
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """From a dictionary whose keys are checked, such as a table of a TOML file."""
+        known = [field.name for field in fields(cls)]
+        for key in given:
+            if key not in known:
+                raise UnknownKeyword(
+                    f"{key!r} is not a setting{nearest(key, known)} (there are {', '.join(known)})"
+                )
+        return cls(**given)
+
+    @classmethod
+    def of(cls, learner: Learner) -> LearnerSpec:
+        """The words for this learner.
+
+        Raises
+        ------
+        InputError
+            If the learner, or a part of it, is of the user's own making.
+        """
+        name = type(learner).__name__
+        if LEARNERS.get(name) is not type(learner):
+            raise InputError(f"the learner {name!r} is your own: it cannot be spelled in words")
+        takes = inspect.signature(type(learner)).parameters
+        own = OWN_NUMBER.get(name)
+        number = "" if own is None else f":{getattr(learner, own)!r}"
+        words: dict[str, Any]
+        words = {part: to_words(part, getattr(learner, part)) for part in PARTS if part in takes}
+        common = {key: getattr(learner, key) for key in ("a", "normalize", "bias", "seed")}
+        return LearnerSpec(learner=f"{name}{number}", **words, **common)
+
+    def build(self, n_features: int, labels: int | Sequence[Label]) -> Learner:
+        """A new learner with so many features and these labels."""
+        cls, own = self._class()
+        takes = inspect.signature(cls).parameters
+        parts = {part: parse(part, getattr(self, part)) for part in PARTS if part in takes}
+        common = {"a": self.a, "normalize": self.normalize, "bias": self.bias, "seed": self.seed}
+        return cls(n_features, labels, **parts, **common, **own)  # type: ignore[arg-type]
+
+    def changed(self, **changes: Any) -> Self:
+        """The same, except for what is given here."""
+        return replace(self, **changes)
+
+    def same_as(self, other: LearnerSpec) -> bool:
+        """Whether both spell the same learner, in whatever words."""
+        one, two = (LearnerSpec.of(spec.build(1, 1)) for spec in (self, other))
+        return one == two
+
+    def json(self) -> dict[str, Any]:
+        """All settings, as JSON can hold them."""
+        return asdict(self)
+
+    def _class(self) -> tuple[type[Learner], dict[str, float]]:
+        """The learner's class, and its own number, if one is given."""
+        name, _, number = self.learner.partition(":")
+        if name not in LEARNERS:
+            raise InputError(
+                f"learner = {self.learner!r}, expected {LEARNER_WORDS}{nearest(name, LEARNERS)}"
+            )
+        if not number:
+            return LEARNERS[name], {}
+        try:
+            return LEARNERS[name], {OWN_NUMBER[name]: float(number)}
+        except (KeyError, ValueError):
+            raise InputError(f"learner = {self.learner!r}, expected {LEARNER_WORDS}") from None
