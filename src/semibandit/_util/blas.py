@@ -6,7 +6,7 @@ __all__ = ["one_thread"]
 
 
 def one_thread() -> None:
-    """From now on, in this process; nothing happens where threadpoolctl is not installed."""
+    """Use one BLAS thread from now on in this process, if threadpoolctl is installed."""
     try:
         from threadpoolctl import threadpool_limits
     except ImportError:

@@ -1,4 +1,4 @@
-"""JSON as text: by orjson where it is installed, which takes a fifth of the time."""
+"""JSON as text: by orjson if it is installed, which takes a fifth of the time."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ __all__ = ["to_json"]
 
 
 def to_json(values: Any) -> bytes:
-    """As short as it goes, in ASCII, which every database takes. Numbers must be finite: where
-    they are not, orjson writes null."""
+    """The values as short JSON in ASCII, which every database takes.
+
+    Numbers must be finite: orjson would write null for others.
+    """
     if orjson is not None:
         try:
             text: bytes = orjson.dumps(values)

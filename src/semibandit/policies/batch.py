@@ -1,4 +1,4 @@
-"""Many requests ranked together: one matrix product, and one compiled loop where that is faster."""
+"""Many requests ranked together: by one matrix product, and one compiled loop if it is faster."""
 
 from __future__ import annotations
 

@@ -17,8 +17,26 @@ __all__ = ["read_context", "read_contexts"]
 
 
 def read_context(x: Any, n_features: int, *, bias: bool, normalize: bool, sparse: bool) -> Vector:
-    """x checked, with the bias appended, scaled to unit L2 norm; `Sparse` where the model takes it.
+    """Check a context, append the bias, and scale it to unit length.
 
+    Parameters
+    ----------
+    x : sequence of float, array or scipy-sparse row
+        The context as the user gives it.
+    n_features : int
+        How many numbers it must have.
+    bias, normalize : bool
+        Whether to append a constant 1, and whether to scale to unit L2 norm.
+    sparse : bool
+        Whether a sparse context may stay `Sparse`; if not, it becomes an array.
+
+    Raises
+    ------
+    InputError
+        If it has another length, holds a number that is not finite, or is all zeros.
+
+    Examples
+    --------
     >>> read_context([3, 4], 2, bias=False, normalize=True, sparse=False)
     array([0.6, 0.8])
     """
@@ -52,7 +70,10 @@ def read_context(x: Any, n_features: int, *, bias: bool, normalize: bool, sparse
 def read_contexts(
     X: Any, n_features: int, *, bias: bool, normalize: bool, sparse: bool, first: int = 0
 ) -> Any:
-    """`read_context` for every row at once; an error names the row, counted from `first`."""
+    """`read_context` for every row of a matrix at once.
+
+    An error names the row, counted from `first`. The result is CSR if `sparse` and X is sparse.
+    """
     T, size = X.shape
     rows: Any = X.tocsr().astype(np.float64) if hasattr(X, "tocsr") else np.asarray(X)
     values = rows.data if hasattr(X, "tocsr") else rows

@@ -17,10 +17,13 @@ Label: TypeAlias = int | str
 
 
 class Labels:
-    """Which label has which row. Rows of retired labels are given to labels that come later.
+    """Which label has which row of the model.
 
-    Labels given as a number are 0, 1, 2, ...; a number is never given twice.
+    Rows of retired labels are reused for labels that come later. Labels given as a count are
+    numbered 0, 1, 2, ...; a number is never used twice.
 
+    Examples
+    --------
     >>> labels = Labels(["sea", "sun"])
     >>> labels.rows(["sun"], "candidates")
     array([1])
@@ -40,7 +43,7 @@ class Labels:
             if isinstance(labels, set | frozenset | dict):
                 raise InputError("labels must have an order: give a list, not a set")
             names = read_labels(labels, "labels")
-        self.names: list[Label | None] = list(names)  # by row; None where the row is free
+        self.names: list[Label | None] = list(names)  # by row; None if the row is free
         self.ever = len(names)  # how many labels there have been
         self.retired: set[Label] = set()
         self.free: list[int] = []  # rows without a label
@@ -52,6 +55,7 @@ class Labels:
 
     @property
     def known(self) -> list[Label]:
+        """The labels that can be shown, by row."""
         return [name for name in self.names if name is not None]
 
     @property
@@ -68,6 +72,7 @@ class Labels:
         return None
 
     def rows(self, labels: Iterable[Label], what: str) -> Ints:
+        """The rows of these labels, or an error that calls them `what`."""
         rows = []
         for label in read_labels(labels, what):
             row = self.row(label)
@@ -134,6 +139,7 @@ class Labels:
         return np.array(rows, dtype=np.intp)
 
     def retire(self, rows: Ints) -> None:
+        """Take the labels away from these rows."""
         row_of = self._rows_by_name()
         for row in rows.tolist():
             name = self.names[row]
@@ -157,6 +163,7 @@ class Labels:
         return self._row
 
     def to_json(self) -> dict[str, object]:
+        """All that `from_json` needs to make the same labels again."""
         whole = not self.named and self._row is None
         return {
             "named": self.named,
@@ -167,6 +174,7 @@ class Labels:
 
     @classmethod
     def from_json(cls, data: dict[str, object]) -> Labels:
+        """The labels that `to_json` wrote down."""
         names = data["names"]
         if isinstance(names, int):
             return cls(names)

@@ -13,7 +13,15 @@ __all__ = ["Scores", "Slate"]
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Every label's standing for one context, in the order of `labels`."""
+    """What a learner thinks of every label for one context, in the order of `labels`.
+
+    Parameters
+    ----------
+    labels : list of labels
+        The labels that can be shown.
+    margin, width, estimate, prob : arrays
+        As in `Slate`, one number per label.
+    """
 
     labels: list[Label]
     margin: Floats
@@ -26,11 +34,38 @@ class Scores:
 class Slate:
     """The labels to show, best first, and why each is there.
 
-    margin    the estimated margin w'·x, within D
-    width     the upper-confidence width ε (of Thompson, the spread it draws with)
-    estimate  p(margin), how likely the label is relevant by what was learned so far
-    prob      what labels are ranked and cut by: p([margin + ε]_D), or with the learner's own draw
-              in place of ε; of Banditron, how likely it was to show the label
+    Parameters
+    ----------
+    labels : list of labels
+        What to show. `len(slate)` is how many.
+    margin : array
+        The estimated margin w'·x of each label, within D.
+    width : array
+        The upper-confidence width ε. (Thompson: the standard deviation of its draws.)
+    estimate : array
+        p(margin): how likely the label is relevant, by what was learned so far.
+    prob : array
+        What labels are ranked and cut by: p([margin + ε]_D), or with the learner's own draw in
+        place of ε. (Banditron: how likely it was to show the label.)
+    slots : int or None
+        The most that could be shown.
+    x : array or Sparse
+        The context as the model sees it.
+    context_format : str
+        How the learner that ranked it reads contexts.
+    propensity : float, optional
+        How likely a learner that draws was to show this label.
+    leader : label, optional
+        The label that it would have shown without drawing.
+    t : int, optional
+        The round it was ranked in.
+
+    Examples
+    --------
+    >>> import semibandit as sb
+    >>> slate = sb.SlateUCB(n_features=2, labels=["tea", "coffee"], seed=1).rank([1.0, 0.0])
+    >>> slate
+    Slate('tea': 0.625, 'coffee': 0.625)
     """
 
     labels: list[Label]
@@ -38,18 +73,16 @@ class Slate:
     width: Floats
     estimate: Floats
     prob: Floats
-    slots: int | None  # the most that could be shown
-    x: Vector  # the context as the model sees it
-    context_format: str  # how the learner that ranked it reads contexts
-    propensity: float | None = None  # how likely a learner that draws was to show this label
-    leader: Label | None = None  # the label it would have shown without drawing
-    t: int | None = None  # the round it was ranked in
+    slots: int | None
+    x: Vector
+    context_format: str
+    propensity: float | None = None
+    leader: Label | None = None
+    t: int | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def __repr__(self) -> str:
-        rows = ", ".join(
-            f"{label!r}: {prob:.3g}" for label, prob in zip(self.labels, self.prob, strict=True)
-        )
-        return f"Slate({rows})"
+        pairs = zip(self.labels, self.prob, strict=True)
+        return f"Slate({', '.join(f'{label!r}: {prob:.3g}' for label, prob in pairs)})"
