@@ -34,7 +34,7 @@ from semibandit.policies.random import Random
 from semibandit.policies.slate_ucb import SecondOrder, SlateUCB
 from semibandit.policies.thompson import Thompson
 from semibandit.theory.cost import constant, decreasing
-from semibandit.theory.losses import KINDS
+from semibandit.theory.losses import LOSS_KINDS
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
 from semibandit.theory.width import KnownNorm, Scaled, UnknownNorm
 
@@ -136,7 +136,7 @@ def result_of(trace: Trace, setting: Setting) -> dict[str, Any]:
     T = len(trace)
     marks = marks_of(T, MARKS)
     S = trace.n_labels if setting.slots is None else min(setting.slots, trace.n_labels)
-    found: dict[str, Any] = {kind: float(trace.losses(kind).mean()) for kind in KINDS}
+    found: dict[str, Any] = {kind: float(trace.losses(kind).mean()) for kind in LOSS_KINDS}
     return found | {
         "rounds": T,
         "hamming_per_label": found["hamming"] / trace.n_labels,
