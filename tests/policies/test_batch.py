@@ -11,7 +11,7 @@ from semibandit.policies.context import read_context
 from semibandit.policies.fast_rule import CONSTANT, DECREASING
 from semibandit.policies.request import Request
 from semibandit.theory.cost import Costs
-from semibandit.theory.slate import GRID, cut, order
+from semibandit.theory.slate import SCORE_GRID, cut, order
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +49,7 @@ def test_it_is_order_and_cut_row_by_row(cost, a):
         prob, prob, tie, slots, a, CONSTANT if cost is sb.constant else DECREASING
     )
     for row, s, best, size in zip(prob, slots, found, sizes, strict=True):
-        one = order(np.rint(row * GRID), tie, s)
+        one = order(np.rint(row * SCORE_GRID), tie, s)
         assert best[:size].tolist() == one[: cut(row[one], a, costs)].tolist()
 
 

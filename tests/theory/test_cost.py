@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import semibandit as sb
+from semibandit.errors import InputError
 from semibandit.theory.cost import Costs
 
 
@@ -35,6 +36,8 @@ def test_sums_are_those_of_the_rows(cost):
         (lambda i, s: 1.5, r"cost c\(1,1\) = 1\.5, but costs must lie in \[0, 1\]"),
         (lambda i, s: 1.0 - i, r"cost c\(2,2\) = -1, but costs must lie in \[0, 1\]"),
         (lambda i, s: float("nan"), r"cost c\(1,1\) = nan"),
+        (lambda i, s: None, r"cost c\(1,1\) = None, but costs must be numbers in \[0, 1\]"),
+        (lambda i, s: "one", r"cost c\(1,1\) = 'one', but costs must be numbers in \[0, 1\]"),
         ([[1.0], [0.2, 0.4]], r"cost c\(2,2\) = 0\.4 is more than c\(1,2\) = 0\.2"),
         ([[1.0], [0.2]], r"row 1 of the cost table needs 2 costs, got \[0\.2\]"),
         ([], "the cost table is empty"),
@@ -42,25 +45,50 @@ def test_sums_are_those_of_the_rows(cost):
         ("decreasing", "cost must be a function|row"),
     ],
 )
-def test_bad_costs_are_refused_at_the_door(cost, message):
-    with pytest.raises(ValueError, match=message):
+def test_bad_costs_are_refused_when_they_are_given(cost, message):
+    with pytest.raises(InputError, match=message):
         sb.SlateUCB(2, 3, cost=cost)
 
 
 def test_a_cost_that_turns_bad_later_is_refused_when_it_is_used():
     costs = Costs(lambda i, s: 1.0 if s < 100 else i / s)
-    with pytest.raises(ValueError, match=r"c\(2,100\) = 0\.02 is more than c\(1,100\) = 0\.01"):
+    with pytest.raises(InputError, match=r"c\(2,100\) = 0\.02 is more than c\(1,100\) = 0\.01"):
         costs.row(100)
 
 
 def test_a_table_limits_the_slate_to_its_rows():
     bandit = sb.SlateUCB(2, 9, cost=[[1.0], [1.0, 0.5]], a=1.0)
     assert len(bandit.rank([1, 0])) == 2
-    with pytest.raises(ValueError, match="covers slates of up to 2 labels, not 3"):
+    with pytest.raises(InputError, match="covers slates of up to 2 labels, not 3"):
         sb.loss_ac({1}, (1, 2, 3), cost=[[1.0], [1.0, 0.5]])
 
 
 @pytest.mark.parametrize("a", [-0.1, 1.1, float("nan"), "0.5", None, True])
 def test_a_outside_0_1_is_refused(a):
-    with pytest.raises(ValueError, match=r"must lie in \[0, 1\]"):
+    with pytest.raises(InputError, match=r"must lie in \[0, 1\]"):
         sb.SlateUCB(2, 3, a=a)
+
+
+@pytest.mark.parametrize("error", [TypeError, ValueError, KeyError, InputError])
+def test_what_a_users_cost_raises_comes_out(error):
+    def broken(i, s):
+        if s == 3:
+            raise error("a bug of the user's own")
+        return 1.0
+
+    with pytest.raises(error, match="a bug of the user's own") as caught:
+        Costs(broken)
+    assert type(caught.value) is error
+
+
+def test_a_cost_that_raises_for_arrays_is_asked_for_one_position_at_a_time():
+    asked = []
+
+    def cost(i, s):
+        if not isinstance(i, int):
+            raise TypeError("one position at a time")
+        asked.append((i, s))
+        return 1.0 / i
+
+    np.testing.assert_allclose(Costs(cost).row(3), [1, 1 / 2, 1 / 3])
+    assert asked[:3] == [(1, 1), (1, 2), (2, 2)]

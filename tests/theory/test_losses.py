@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import semibandit as sb
+from semibandit.errors import InputError
 
 K = 6
 
@@ -41,11 +42,34 @@ def test_losses_are_their_definitions(Y, shown, spare, a):
 
 
 def test_wrong_arguments_are_refused():
-    with pytest.raises(ValueError, match="names a label twice"):
+    with pytest.raises(InputError, match="names a label twice"):
         sb.hamming({1}, (2, 2))
-    with pytest.raises(ValueError, match="fewer than the labels"):
+    with pytest.raises(InputError, match="fewer than the labels"):
         sb.loss_rank({1, 2}, (3,), 2)
-    with pytest.raises(ValueError, match="2 labels were shown, more than slots = 1"):
+    with pytest.raises(InputError, match="2 labels were shown, more than slots = 1"):
         sb.loss_p_rank({1}, (1, 2), 1)
-    with pytest.raises(ValueError, match="one of ac, hamming, rank, p_rank"):
+    with pytest.raises(InputError, match="one of ac, hamming, rank, p_rank"):
         sb.expected_loss("zero-one", None, [])
+
+
+@pytest.mark.parametrize(
+    ("shown", "message"),
+    [
+        ([0, 3], r"shown = \[0, 3\], but prob has labels 0 to 2"),
+        ([-1], r"shown = \[-1\], but prob has labels 0 to 2"),
+        ([1, 1], r"shown = \[1, 1\] names a label twice"),
+        (["first"], "shown = .*, but it must hold labels' indices"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["ac", "hamming", "rank", "p_rank"])
+def test_expected_losses_refuse_labels_that_do_not_exist(kind, shown, message):
+    with pytest.raises(InputError, match=message):
+        sb.expected_loss(kind, [0.1, 0.5, 0.9], shown)
+
+
+@pytest.mark.parametrize("slots", [-1, 2.5, "2", True])
+def test_slots_that_make_no_sense_are_refused(slots):
+    with pytest.raises(InputError, match=r"slots = .*, but it must be a whole number"):
+        sb.loss_p_rank({1}, (1,), slots)
+    with pytest.raises(InputError, match=r"slots = .*, but it must be a whole number"):
+        sb.expected_loss("p_rank", [0.1, 0.5], [1], slots=slots)

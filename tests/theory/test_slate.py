@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import semibandit as sb
+from semibandit.errors import InputError
 from semibandit.theory.slate import order
 
 levels = st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0.0, 1.0)
@@ -115,13 +116,15 @@ def test_order_is_a_plain_sort(scores, slots, random):
     assert order(np.array(scores), tie, slots).tolist() == slow
 
 
-@pytest.mark.parametrize("slots", [-1, 1.5, "3", True])
+@pytest.mark.parametrize("slots", [-1, 1.5, "3", True, np.True_])
 def test_slots_that_make_no_sense_are_refused(slots):
-    with pytest.raises(ValueError, match="slots"):
+    with pytest.raises(
+        InputError, match=r"slots = .*, but it must be a whole number of at least 0"
+    ):
         sb.choose([0.5], slots)
 
 
-@pytest.mark.parametrize("prob", [[0.5, 1.2], [float("nan")], [[0.5]]])
+@pytest.mark.parametrize("prob", [[0.5, 1.2], [float("nan")], [[0.5]], None, ["half"], [[0.5], []]])
 def test_probabilities_that_are_none_are_refused(prob):
-    with pytest.raises(ValueError, match="prob"):
+    with pytest.raises(InputError, match="prob"):
         sb.choose(prob)

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import semibandit as sb
+from semibandit.errors import InputError
+from semibandit.theory.width import is_spread_width
 
 
 def test_figure_2s_width_by_hand():
@@ -30,13 +32,24 @@ def test_every_width_is_capped_at_2R_and_grows_with_the_norm(width, loss):
 @pytest.mark.parametrize("delta", [0, -0.1, 1 / math.e, 0.5, math.nan, "0.05", True])
 def test_delta_outside_0_to_1_over_e_is_refused(delta):
     for make in (sb.UnknownNorm, lambda delta: sb.KnownNorm(1.0, delta)):
-        with pytest.raises(ValueError, match=r"delta = .* strictly between 0 and 1/e"):
+        with pytest.raises(InputError, match=r"delta = .* strictly between 0 and 1/e"):
             make(delta)
 
 
 @pytest.mark.parametrize("bad", [-1, math.inf, math.nan, "1", None, True])
 def test_alpha_and_U_must_be_numbers_from_0(bad):
-    with pytest.raises(ValueError, match="alpha"):
+    with pytest.raises(InputError, match="alpha"):
         sb.Scaled(bad)
-    with pytest.raises(ValueError, match="U = "):
+    with pytest.raises(InputError, match="U = "):
         sb.KnownNorm(bad)
+
+
+def test_a_width_with_a_call_of_its_own_is_no_spread_width():
+    class Doubled(sb.Scaled):
+        def __call__(self, norm2, **round):
+            return 2 * super().__call__(norm2, **round)
+
+    assert is_spread_width(sb.Scaled(0.5))
+    assert is_spread_width(sb.KnownNorm(1.0))
+    assert not is_spread_width(Doubled(0.5))
+    assert not is_spread_width(lambda norm2, **round: norm2)

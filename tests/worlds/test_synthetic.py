@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
-from scipy import stats
 
 import semibandit as sb
-from semibandit.worlds import copula
+from semibandit.errors import InputError
 
 
 def worlds():
@@ -19,38 +18,6 @@ def test_margins_stay_in_D_and_contexts_on_the_sphere(world):
         assert np.linalg.norm(x) == pytest.approx(1)
         assert np.all(np.abs(world.u @ x) <= world.loss.R + 1e-12)
     assert pytest.approx(np.linalg.norm(world.u, axis=1).max()) == world.U
-
-
-@pytest.mark.parametrize("density", [0.01, 0.03, 0.1, 0.3])
-@pytest.mark.parametrize("loss", [sb.Square(), sb.Logistic(R=6.0)], ids=repr)
-def test_the_density_is_what_was_asked_for(density, loss):
-    world = sb.Synthetic(40, 50, loss=loss, density=density, seed=4)
-    rounds = range(3000)
-    p = np.array([world.prob(world.context(t)) for t in rounds])
-    assert p.mean() == pytest.approx(density, rel=0.05)
-    y = np.mean([len(world.relevant(t, world.context(t))) / 50 for t in rounds])
-    assert y == pytest.approx(density, rel=0.08)
-    assert p.max() > 0.5  # and yet there is something to show
-
-
-@pytest.mark.parametrize("correlation", [0.0, 0.3, 0.9])
-def test_a_copula_keeps_the_marginals_and_makes_pairs_as_said(correlation):
-    p = np.array([0.02, 0.3, 0.5, 0.5, 0.8, 0.0, 1.0])
-    random = np.random.default_rng(0)
-    y = np.array([copula.draw(random, p, correlation) for _ in range(40_000)])
-    np.testing.assert_allclose(y.mean(axis=0), p, atol=0.01)
-    i, j = np.triu_indices(len(p), k=1)
-    np.testing.assert_allclose(
-        (y[:, i] & y[:, j]).mean(axis=0), copula.both(p[i], p[j], correlation), atol=0.01
-    )
-
-
-def test_pair_probabilities_are_the_bivariate_normal_integral():
-    random = np.random.default_rng(1)
-    for p, q, rho in random.uniform(0.001, 0.999, size=(60, 3)):
-        normal = stats.multivariate_normal([0, 0], [[1, rho], [rho, 1]])
-        exact = normal.cdf([stats.norm.ppf(p), stats.norm.ppf(q)])
-        assert copula.both(np.array([p]), np.array([q]), rho)[0] == pytest.approx(exact, abs=1e-6)
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.5])
@@ -102,24 +69,26 @@ def test_rounds_do_not_depend_on_who_asks_and_when():
         ({"correlation": 1.0}, "correlation = 1.0"),
         ({"U": 2.0}, "U = 2.0"),
         ({"U": 0.5, "density": 0.1}, "U or density, not both"),
-        ({"n_features": 1}, "too small"),
+        ({"U": "1"}, "U = '1'"),
+        ({"correlation": "0"}, "correlation = '0'"),
+        ({"density": "0.1"}, "density = '0.1', but it must be a finite number"),
+        ({"n_features": 1}, "n_features = 1, but it must be a whole number of at least 2"),
+        ({"n_features": 5.0}, "n_features = 5.0, but it must be a whole number of at least 2"),
+        ({"n_labels": 0}, "n_labels = 0, but it must be a whole number of at least 1"),
+        ({"n_labels": "5"}, "n_labels = '5', but it must be a whole number of at least 1"),
+        ({"seed": -1}, "seed = -1, but it must be a whole number of at least 0"),
+        ({"seed": None}, "seed = None, but it must be a whole number of at least 0"),
+        ({"seed": 0.5}, "seed = 0.5, but it must be a whole number of at least 0"),
     ],
 )
-def test_worlds_that_cannot_be_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        sb.Synthetic(**{"n_features": 6, "n_labels": 5} | arguments)
+@pytest.mark.parametrize("world", [sb.Synthetic, sb.Adversarial])
+def test_worlds_that_cannot_be_are_refused(world, arguments, message):
+    with pytest.raises(InputError, match=message):
+        world(**{"n_features": 6, "n_labels": 5} | arguments)
 
 
-def test_the_adversary_picks_the_worst_it_could_find():
-    world = sb.Adversarial(5, 6, tries=6, slots=[1, 2, 4], seed=1)
-    bandit = sb.SlateUCB(5, 6, seed=1)
-    for t in range(30):
-        x, slots = world.round(t, bandit)
-        worst = max(
-            world.regret(bandit, world.context(t, k), s) for k in range(6) for s in (1, 2, 4)
-        )
-        assert world.regret(bandit, x, slots) == worst
-        slate = bandit.rank(x, slots)
-        bandit.learn(slate, [i for i in slate.labels if i in world.relevant(t, x)])
-    with pytest.raises(ValueError, match="tries = 0"):
-        sb.Adversarial(5, 6, tries=0)
+def test_whole_numbers_of_numpy_are_taken():
+    one = sb.Synthetic(np.int64(5), np.int32(6), seed=np.uint8(8))
+    two = sb.Synthetic(5, 6, seed=8)
+    np.testing.assert_array_equal(one.u, two.u)
+    assert (type(one.n_features), type(one.seed)) == (int, int)

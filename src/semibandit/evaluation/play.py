@@ -12,7 +12,7 @@ from semibandit._util.progress import Show, progress_of
 from semibandit.errors import InputError
 from semibandit.evaluation.trace import Recorder, Trace
 from semibandit.policies.learner import Learner
-from semibandit.theory.losses import Kind
+from semibandit.theory.losses import LossKind
 from semibandit.worlds.synthetic import Synthetic
 
 __all__ = ["Play", "play"]
@@ -39,7 +39,7 @@ def play(
     rounds: int,
     slots: int | Sequence[int | None] | None = None,
     *,
-    kind: Kind = "ac",
+    kind: LossKind = "ac",
     coverage: bool = False,
     progress: Show = None,
 ) -> Play:

@@ -9,7 +9,7 @@ import numpy as np
 from semibandit._util.arrays import Array, Bools, Floats, Ints
 from semibandit.errors import InputError
 from semibandit.theory.cost import Costs
-from semibandit.theory.losses import KINDS, Kind
+from semibandit.theory.losses import LOSS_KINDS, LossKind
 
 __all__ = ["Recorder", "Trace", "marks_of"]
 
@@ -43,7 +43,7 @@ class Trace:
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def losses(self, kind: Kind = "ac") -> Floats:
+    def losses(self, kind: LossKind = "ac") -> Floats:
         """The loss of every round: "ac", "hamming", "rank" or "p_rank"."""
         missed, bad = self.relevant - self.hit, self.sizes - self.hit
         loss: Array
@@ -57,10 +57,10 @@ class Trace:
             hidden = self.n_labels - self.sizes - missed
             loss = self.swaps + missed * bad + 0.5 * missed * hidden
         else:
-            raise InputError(f"kind = {kind!r}, but a loss is one of {', '.join(KINDS)}")
+            raise InputError(f"kind = {kind!r}, but a loss is one of {', '.join(LOSS_KINDS)}")
         return np.asarray(loss, dtype=np.float64)
 
-    def averages(self, kind: Kind = "ac") -> Floats:
+    def averages(self, kind: LossKind = "ac") -> Floats:
         """The average loss up to every round."""
         losses = self.losses(kind)
         return np.asarray(np.cumsum(losses) / np.arange(1, len(losses) + 1))

@@ -11,7 +11,7 @@ import numpy as np
 from semibandit._util.atomic import replacing
 from semibandit.errors import InputError
 from semibandit.evaluation.trace import Trace
-from semibandit.theory.losses import KINDS
+from semibandit.theory.losses import LOSS_KINDS
 
 __all__ = ["FORMATS", "write_rounds"]
 
@@ -26,7 +26,7 @@ def write_rounds(trace: Trace, path: Path) -> None:
         "hit": trace.hit,
         "relevant": trace.relevant,
         "slots": trace.slots,
-        **{kind: trace.losses(kind) for kind in KINDS},
+        **{kind: trace.losses(kind) for kind in LOSS_KINDS},
     }
     text = io.BytesIO()
     if path.suffix == ".parquet":

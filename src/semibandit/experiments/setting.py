@@ -14,7 +14,7 @@ from semibandit.experiments.sets import dataset
 from semibandit.policies.learner import Learner
 from semibandit.policies.learner_spec import LearnerSpec
 from semibandit.policies.spec import parse
-from semibandit.theory.losses import KINDS
+from semibandit.theory.losses import LOSS_KINDS
 
 __all__ = ["Setting", "replayed", "result_of", "run"]
 
@@ -79,7 +79,7 @@ def result_of(trace: Trace, setting: Setting) -> dict[str, Any]:
     T = len(trace)
     marks = marks_of(T, MARKS)
     S = trace.n_labels if setting.slots is None else min(setting.slots, trace.n_labels)
-    found: dict[str, Any] = {kind: float(trace.losses(kind).mean()) for kind in KINDS}
+    found: dict[str, Any] = {kind: float(trace.losses(kind).mean()) for kind in LOSS_KINDS}
     return found | {
         "rounds": T,
         "hamming_per_label": found["hamming"] / trace.n_labels,

@@ -26,7 +26,7 @@ from semibandit.policies.randomness import generator_for, tie_order
 from semibandit.policies.slate import Slate
 from semibandit.policies.view import View, stacked
 from semibandit.theory.cost import Cost, Costs, check_a, decreasing
-from semibandit.theory.slate import GRID, cut, order, read_slots
+from semibandit.theory.slate import SCORE_GRID, cut, order, read_slots
 
 __all__ = ["LearnerBase"]
 
@@ -109,7 +109,7 @@ class LearnerBase(ABC):
 
     def _pick(self, view: View, x: Vector, slots: int | None, rows: Ints | None, draw: int) -> Ints:
         """The rows to show, best first; `rows` are those that may be shown. Lemma 1 on `prob`."""
-        score = np.rint(view.score * GRID)
+        score = np.rint(view.score * SCORE_GRID)
         if rows is None:
             best = order(score, self._tie, slots)
         else:

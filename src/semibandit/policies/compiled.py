@@ -14,7 +14,7 @@ from numba import njit
 
 from semibandit._util.numba import mark_loaded
 from semibandit.models.compiled import FAST, event
-from semibandit.theory.slate import EQUAL, GRID
+from semibandit.theory.slate import SCORE_GRID, TIE_TOLERANCE
 
 __all__ = [
     "choose_many",
@@ -56,7 +56,7 @@ def rank(n, score, tie, S, best):
         return 0
     key = np.empty(n)
     for j in range(n):
-        key[j] = np.rint(score[j] * GRID)
+        key[j] = np.rint(score[j] * SCORE_GRID)
     if S > FEW:
         order = np.argsort(-key)
         first = 0
@@ -109,7 +109,7 @@ def cut(have, p, a, costs, table):
                     wrong += table[s - 1, i] * (1.0 - p[i])
             J = (1.0 - a) * wrong - a * gain
             if last:
-                if low + EQUAL >= J:
+                if low + TIE_TOLERANCE >= J:
                     size = s
             elif low > J:
                 low = J

@@ -18,7 +18,7 @@ from semibandit.policies.slate import Slate
 from semibandit.policies.view import View, stacked
 from semibandit.theory.cost import Cost, decreasing
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
-from semibandit.theory.width import Scaled, Width, is_ours
+from semibandit.theory.width import Scaled, Width, is_spread_width
 
 __all__ = ["SecondOrder", "SlateUCB"]
 
@@ -199,10 +199,10 @@ class SlateUCB(SecondOrder):
         return View(*judge_together(self._spread(self._t), rule.loss, margin, norm2))
 
     def fast_rule(self) -> FastRule | None:
-        return self._rule(scores=is_ours(self.width)) if type(self) is SlateUCB else None
+        return self._rule(scores=is_spread_width(self.width)) if type(self) is SlateUCB else None
 
     def _spread(self, t: int) -> float:
-        assert is_ours(self.width)
+        assert is_spread_width(self.width)
         return self.width.spread(t, self._state.dimension(t), self._labels.ever, self.loss)
 
     def _settings(self) -> dict[str, object]:

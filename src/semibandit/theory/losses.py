@@ -1,7 +1,7 @@
-"""The paper's losses of a slate, on one answer and in expectation.
+"""The paper's losses of a slate, for one answer and in expectation.
 
-`relevant` is the unordered set Y, `shown` the ordered slate Ŷ. As a ranking, a slate gives its
-labels decreasing positive values and every other label 0.
+`relevant` is the unordered set Y, `shown` the ordered slate Ŷ. Read as a ranking f, a slate gives
+its labels decreasing positive values and every other label 0.
 """
 
 from __future__ import annotations
@@ -12,23 +12,57 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from semibandit._util.arrays import Bools, Floats, Ints
+from semibandit._util.checks import shortened
 from semibandit.errors import InputError
 from semibandit.theory.cost import Cost, Costs, check_a, decreasing
+from semibandit.theory.slate import read_probabilities, read_slots
 
-__all__ = ["KINDS", "Kind", "expected_loss", "hamming", "loss_ac", "loss_p_rank", "loss_rank"]
+__all__ = [
+    "LOSS_KINDS",
+    "LossKind",
+    "check_kind",
+    "expected_loss",
+    "hamming",
+    "loss_ac",
+    "loss_p_rank",
+    "loss_rank",
+]
 
-Kind: TypeAlias = Literal["ac", "hamming", "rank", "p_rank"]
-KINDS: tuple[Kind, ...] = ("ac", "hamming", "rank", "p_rank")
-Both: TypeAlias = Callable[[Ints, Ints], Floats]
+LossKind: TypeAlias = Literal["ac", "hamming", "rank", "p_rank"]
+LOSS_KINDS: tuple[LossKind, ...] = ("ac", "hamming", "rank", "p_rank")
+PairProbability: TypeAlias = Callable[[Ints, Ints], Floats]
 
 Relevant: TypeAlias = Collection[Hashable]
 Shown: TypeAlias = Sequence[Hashable]
 
 
 def loss_ac(relevant: Relevant, shown: Shown, a: float = 0.5, cost: Cost = decreasing) -> float:
-    """ℓ_{a,c} = a·|Y \\ Ŷ| + (1-a)·Σ_{i in Ŷ \\ Y} c(j_i, |Ŷ|).
+    """Return ℓ_{a,c}(Y, Ŷ) = a·|Y \\ Ŷ| + (1-a)·Σ_{i in Ŷ \\ Y} c(j_i, |Ŷ|), of section 2.
 
-    The paper's example: K = 10, Ŷ = (4, 3, 6), Y = {1, 3, 8}; two labels are missed, and the
+    Parameters
+    ----------
+    relevant : collection of labels
+        Y, the relevant labels.
+    shown : sequence of labels
+        Ŷ, the labels shown, first position first; j_i is the position of label i.
+    a : float, default 0.5
+        The weight of missed labels, from 0 to 1.
+    cost : Cost, default decreasing
+        The position costs c(i, s).
+
+    Returns
+    -------
+    float
+        ℓ_{a,c}.
+
+    Raises
+    ------
+    InputError
+        If a label was shown twice, or a or cost is not valid.
+
+    Examples
+    --------
+    The paper's example has K = 10, Ŷ = (4, 3, 6) and Y = {1, 3, 8}. Two labels are missed, and the
     wrong ones cost 3/3 + 1/3.
 
     >>> loss_ac({1, 3, 8}, (4, 3, 6), a=1.0)
@@ -45,8 +79,25 @@ def loss_ac(relevant: Relevant, shown: Shown, a: float = 0.5, cost: Cost = decre
 
 
 def hamming(relevant: Relevant, shown: Shown) -> int:
-    """|Y \\ Ŷ| + |Ŷ \\ Y|: twice ℓ_{a,c} with a = 1/2 and constant costs.
+    """Return the Hamming loss |Y \\ Ŷ| + |Ŷ \\ Y|: twice ℓ_{a,c} with a = 1/2 and constant costs.
 
+    Parameters
+    ----------
+    relevant, shown
+        Y and Ŷ, as for `loss_ac`.
+
+    Returns
+    -------
+    int
+        The number of labels that are in one of the two sets and not in the other.
+
+    Raises
+    ------
+    InputError
+        If a label was shown twice.
+
+    Examples
+    --------
     >>> hamming({1, 3, 8}, (4, 3, 6))
     4
     """
@@ -55,8 +106,30 @@ def hamming(relevant: Relevant, shown: Shown) -> int:
 
 
 def loss_rank(relevant: Relevant, shown: Shown, n_labels: int) -> float:
-    """ℓ_rank: pairs of a relevant and an irrelevant label in the wrong order, ties counting half.
+    """Return ℓ_rank(Y, f) of section 4, over all pairs of a relevant and an irrelevant label.
 
+    A pair counts 1 if the irrelevant label has the larger f, and 1/2 if both have the same. The
+    labels that are not shown all have f = 0.
+
+    Parameters
+    ----------
+    relevant, shown
+        Y and Ŷ, as for `loss_ac`; f decreases along Ŷ.
+    n_labels : int
+        K, the number of all labels.
+
+    Returns
+    -------
+    float
+        ℓ_rank.
+
+    Raises
+    ------
+    InputError
+        If a label was shown twice, or there are more shown and relevant labels than n_labels.
+
+    Examples
+    --------
     >>> loss_rank({1, 3, 8}, (4, 3, 6), n_labels=10)
     10.0
     """
@@ -64,51 +137,99 @@ def loss_rank(relevant: Relevant, shown: Shown, n_labels: int) -> float:
     missed, wrong = Y - int(hit.sum()), int((~hit).sum())
     hidden_wrong = n_labels - len(hit) - missed
     if hidden_wrong < 0:
-        raise InputError(f"n_labels = {n_labels} is fewer than the labels shown and relevant")
+        raise InputError(
+            f"n_labels = {n_labels} is fewer than the labels shown and relevant, "
+            f"{len(hit) + missed}"
+        )
     return _swaps(hit) + missed * wrong + 0.5 * missed * hidden_wrong
 
 
 def loss_p_rank(relevant: Relevant, shown: Shown, slots: int | None = None) -> float:
-    """ℓ_{p-rank}: wrongly ordered pairs within the slate, plus S for every missed label.
+    """Return ℓ_{p-rank}(Y, Ŷ) of section 4: wrongly ordered pairs within Ŷ, plus S_t·|Y \\ Ŷ|.
 
-    S is `slots`, the most that could be shown; without it, as many as were.
+    Parameters
+    ----------
+    relevant, shown
+        Y and Ŷ, as for `loss_ac`.
+    slots : int, optional
+        S_t, the most labels that could have been shown; by default, as many as were shown.
 
+    Returns
+    -------
+    float
+        ℓ_{p-rank}.
+
+    Raises
+    ------
+    InputError
+        If a label was shown twice, or more labels were shown than there were slots.
+
+    Examples
+    --------
     >>> loss_p_rank({1, 3, 8}, (4, 3, 6))
     7.0
     """
     Y, hit = _hits(relevant, shown)
-    S = len(hit) if slots is None else slots
+    limit = read_slots(slots)
+    S = len(hit) if limit is None else limit
     if len(hit) > S:
         raise InputError(f"{len(hit)} labels were shown, more than slots = {slots}")
     return float(_swaps(hit) + S * (Y - int(hit.sum())))
 
 
 def expected_loss(
-    kind: Kind,
+    kind: LossKind,
     prob: Floats,
     shown: Ints,
     *,
     a: float = 0.5,
     cost: Cost = decreasing,
     slots: int | None = None,
-    both: Both | None = None,
+    both: PairProbability | None = None,
 ) -> float:
-    """E[loss of `shown`] where label i is relevant with probability prob[i], exactly; eq. (3).
+    """Return E_t[loss of `shown`] exactly, if label i is relevant with probability prob[i].
 
-    The pairwise losses also need P(y_i = y_j = 1), as `both(i, j)`; without it labels are
-    independent. The S of "p_rank" is `slots`, though no more than there are labels; without it, as
-    many as are shown.
+    For "ac" this is eq. (3) and the term a·Σ_i p_i, which the paper leaves out there because it
+    does not depend on the slate.
 
+    Parameters
+    ----------
+    kind : {"ac", "hamming", "rank", "p_rank"}
+        The loss: ℓ_{a,c}, the Hamming loss, ℓ_rank or ℓ_{p-rank}.
+    prob : array of float
+        p_{i,t}, the probability that label i is relevant, for every label.
+    shown : array of int
+        Ŷ, the indices of the labels shown, first position first.
+    a : float, default 0.5
+        The weight of missed labels, from 0 to 1; for "ac" alone.
+    cost : Cost, default decreasing
+        The position costs c(i, s); for "ac" alone.
+    slots : int, optional
+        S_t, for "p_rank" alone, though no more than there are labels; by default, as many labels as
+        are shown.
+    both : function, optional
+        P(y_i = y_j = 1) as a function of two arrays of indices i and j, which the two ranking
+        losses depend on; by default labels are independent, eq. (4).
+
+    Returns
+    -------
+    float
+        The expected loss.
+
+    Raises
+    ------
+    InputError
+        If there is no such loss, a label is shown twice or does not exist, prob does not hold
+        probabilities, or a, cost or slots is not valid.
+
+    Examples
+    --------
     >>> expected_loss("hamming", np.array([0.9, 0.2, 0.4]), np.array([0]))
     0.7
     """
-    if kind not in KINDS:
-        raise InputError(f"kind = {kind!r}, but a loss is one of {', '.join(KINDS)}")
-    prob, shown = np.asarray(prob, dtype=np.float64), np.asarray(shown, dtype=np.intp)
-    if len(np.unique(shown)) < len(shown):
-        raise InputError(f"shown = {shown.tolist()} names a label twice")
-    if not np.all((prob >= 0) & (prob <= 1)):
-        raise InputError("prob must hold probabilities, all in [0, 1]")
+    check_kind(kind)
+    prob = read_probabilities(prob)
+    shown = _read_indices(shown, len(prob))
     p_in = prob[shown]
     s, missed = len(shown), float(prob.sum() - p_in.sum())
     if kind == "ac":
@@ -116,26 +237,58 @@ def expected_loss(
         return check_a(a) * missed + (1.0 - a) * wrong
     if kind == "hamming":
         return missed + float((1.0 - p_in).sum())
-    joint: Both = (lambda i, j: prob[i] * prob[j]) if both is None else both
+    joint: PairProbability = (lambda i, j: prob[i] * prob[j]) if both is None else both
     above, below = np.triu_indices(s, k=1)
     swaps = float((p_in[below] - joint(shown[above], shown[below])).sum())
     if kind == "p_rank":
-        return swaps + (s if slots is None else min(slots, len(prob))) * missed
+        limit = read_slots(slots)
+        return swaps + (s if limit is None else min(limit, len(prob))) * missed
+    return _expected_hidden_pairs(prob, shown, joint, swaps)
+
+
+def check_kind(kind: LossKind) -> LossKind:
+    """Return the kind of loss, or raise `InputError` if there is no such loss."""
+    if kind not in LOSS_KINDS:
+        raise InputError(f"kind = {kind!r}, but a loss is one of {', '.join(LOSS_KINDS)}")
+    return kind
+
+
+def _expected_hidden_pairs(
+    prob: Floats, shown: Ints, joint: PairProbability, swaps: float
+) -> float:
+    """Add to the swaps within the slate the pairs of ℓ_rank with one or two hidden labels."""
     hidden = np.setdiff1d(np.arange(len(prob)), shown)
-    i, j = (grid.ravel() for grid in np.meshgrid(shown, hidden, indexing="ij"))
+    i, j = (pairs.ravel() for pairs in np.meshgrid(shown, hidden, indexing="ij"))
     swaps += float((prob[j] - joint(i, j)).sum())
     one, two = np.triu_indices(len(hidden), k=1)
     i, j = hidden[one], hidden[two]
     return swaps + 0.5 * float((prob[i] + prob[j] - 2.0 * joint(i, j)).sum())
 
 
+def _read_indices(shown: Ints, n_labels: int) -> Ints:
+    """Return the labels shown as indices, or raise `InputError`."""
+    try:
+        indices = np.asarray(shown, dtype=np.intp)
+    except (TypeError, ValueError):
+        raise InputError(f"shown = {shortened(shown)}, but it must hold labels' indices") from None
+    distinct = np.unique(indices)
+    if len(distinct) < len(indices):
+        raise InputError(f"shown = {shortened(indices.tolist())} names a label twice")
+    if len(distinct) and not 0 <= distinct[0] <= distinct[-1] < n_labels:
+        raise InputError(
+            f"shown = {shortened(indices.tolist())}, but prob has labels 0 to {n_labels - 1}"
+        )
+    return indices
+
+
 def _hits(relevant: Relevant, shown: Shown) -> tuple[int, Bools]:
+    """Return |Y|, and for every label shown whether it is in Y."""
     Y, labels = set(relevant), list(shown)
     if len(set(labels)) != len(labels):
-        raise InputError(f"shown = {labels} names a label twice")
+        raise InputError(f"shown = {shortened(labels)} names a label twice")
     return len(Y), np.array([label in Y for label in labels], dtype=np.bool_)
 
 
 def _swaps(hit: Bools) -> float:
-    """Pairs within the slate where an irrelevant label stands above a relevant one."""
+    """Return how many pairs within the slate have an irrelevant label above a relevant one."""
     return float(np.cumsum(~hit) @ hit) if len(hit) else 0.0

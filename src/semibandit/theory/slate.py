@@ -5,7 +5,8 @@ With the labels in decreasing order of p, a slate of the first s labels costs, u
     J(s) = Σ_{j<=s} (1-a) c(j,s) (1 - p_j) - a p_j,     J(0) = 0,
 
 and the best s minimises J. The paper divides by 1 - a; multiplied through, ranking (a = 1) is an
-ordinary value that fills all slots. Equal J: the longer slate, as the paper's p >= θ has it.
+ordinary value that fills all slots. If two sizes have the same J, the longer slate is taken, in
+agreement with the paper's criterion p >= θ.
 """
 
 from __future__ import annotations
@@ -15,13 +16,26 @@ from collections.abc import Sequence
 import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
+from semibandit._util.checks import is_whole, shortened
 from semibandit.errors import InputError
 from semibandit.theory.cost import Cost, Costs, check_a, decreasing
 
-__all__ = ["EQUAL", "GRID", "choose", "cut", "order", "read_slots", "top"]
+__all__ = [
+    "SCORE_GRID",
+    "TIE_TOLERANCE",
+    "choose",
+    "cut",
+    "order",
+    "read_probabilities",
+    "read_slots",
+    "top",
+]
 
-EQUAL = 1e-12  # J of labels at the threshold differ by rounding only; those are ties
-GRID = 1e9  # learners order by rint(score·GRID): labels with the same history are ties, not noise
+# J of slates that end at the threshold differ by rounding only: up to this, they are ties.
+TIE_TOLERANCE = 1e-12
+
+# Learners order labels by rint(score·SCORE_GRID): labels with the same history are ties, not noise.
+SCORE_GRID = 1e9
 
 
 def choose(
@@ -30,43 +44,90 @@ def choose(
     a: float = 0.5,
     cost: Cost = decreasing,
 ) -> Ints:
-    """The slate of at most `slots` labels with the least expected ℓ_{a,c}, best first (Lemma 1).
+    """Return the slate with the least expected ℓ_{a,c}, by Lemma 1.
 
-    On true probabilities this is the Bayes slate. Ties go to the label with the lower index.
+    On the true probabilities p_{i,t} this is the Bayes slate Y*_t.
 
+    Parameters
+    ----------
+    prob : sequence of float
+        The probability p_i that label i is relevant, for every label.
+    slots : int, optional
+        S_t, the most labels that may be shown; by default there is no limit.
+    a : float, default 0.5
+        The weight of missed labels in ℓ_{a,c}, from 0 to 1.
+    cost : Cost, default decreasing
+        The position costs c(i, s). A table limits the slate to as many labels as it has rows.
+
+    Returns
+    -------
+    array of int
+        The labels' indices, most probable first. Labels with equal probabilities are in the order
+        of their indices; of slates with equal loss, the longest is returned.
+
+    Raises
+    ------
+    InputError
+        If prob is not a list of probabilities, or slots, a or cost is not valid.
+
+    Examples
+    --------
     >>> choose([0.1, 0.9, 0.4, 0.6]).tolist()
     [1, 3, 2]
     >>> choose([0.1, 0.9, 0.4, 0.6], slots=1).tolist()
     [1]
     """
-    p = _probabilities(prob)
+    p = read_probabilities(prob)
     best = order(p, np.arange(len(p)), read_slots(slots))
     return best[: cut(p[best], check_a(a), Costs(cost))]
 
 
 def top(prob: Sequence[float] | Floats, slots: int | None = None) -> Ints:
-    """Lemma 2's f*: the `slots` most probable labels; best for ℓ_{p-rank} with independent labels.
+    """Return the `slots` most probable labels: the ranking f* of Lemma 2.
 
+    If labels are independent given the context, f* has the least expected ℓ_{p-rank}.
+
+    Parameters
+    ----------
+    prob : sequence of float
+        p_i for every label i, as for `choose`.
+    slots : int, optional
+        S_t, the number of labels to return; by default all of them.
+
+    Returns
+    -------
+    array of int
+        The labels' indices, most probable first. Labels with equal probabilities are in the order
+        of their indices.
+
+    Raises
+    ------
+    InputError
+        If prob is not a list of probabilities, or slots is not valid.
+
+    Examples
+    --------
     >>> top([0.1, 0.9, 0.4, 0.6], slots=2).tolist()
     [1, 3]
     """
-    p = _probabilities(prob)
+    p = read_probabilities(prob)
     return order(p, np.arange(len(p)), read_slots(slots))
 
 
 def cut(prob: Floats, a: float, costs: Costs) -> int:
-    """How many of the labels to show, the last argmin of J; `prob` is sorted, best first."""
+    """Return how many labels to show, the last argmin of J; `prob` is sorted, best first."""
     if costs.limit is not None:
         prob = prob[: costs.limit]
     J = (1.0 - a) * costs.sums(1.0 - prob) - a * np.cumsum(prob)
     J = np.concatenate([[0.0], J])
-    return int(np.flatnonzero(J.min() + EQUAL >= J)[-1])
+    return int(np.flatnonzero(J.min() + TIE_TOLERANCE >= J)[-1])
 
 
 def order(score: Floats, tie: Floats | Ints, slots: int | None = None) -> Ints:
-    """Indices of the `slots` largest scores, best first, equal ones by smaller `tie`.
+    """Return the indices of the `slots` largest scores, best first, equal ones by smaller `tie`.
 
-    O(K + S log S): one partition finds the last score that makes it, only the S chosen are sorted.
+    This takes O(K + S log S): one partition finds the smallest score that is chosen, and only the S
+    chosen labels are sorted.
     """
     K = len(score)
     S = K if slots is None else min(slots, K)
@@ -84,18 +145,22 @@ def order(score: Floats, tie: Floats | Ints, slots: int | None = None) -> Ints:
 
 
 def read_slots(slots: int | None) -> int | None:
-    """`slots` as an int, None for no limit, or an error."""
+    """Return `slots` as an int, or None for no limit; raise `InputError` if it is neither."""
     if slots is None:
         return None
-    if isinstance(slots, bool | np.bool_) or not isinstance(slots, int | np.integer):
-        raise InputError(f"slots must be a whole number or None, got {slots!r}")
-    if slots < 0:
-        raise InputError(f"slots = {slots}, but a slate cannot have fewer than 0 labels")
+    if not is_whole(slots) or slots < 0:
+        raise InputError(
+            f"slots = {slots!r}, but it must be a whole number of at least 0, or None for no limit"
+        )
     return int(slots)
 
 
-def _probabilities(prob: Sequence[float] | Floats) -> Floats:
-    p = np.asarray(prob, dtype=np.float64)
+def read_probabilities(prob: Sequence[float] | Floats) -> Floats:
+    """Return one probability per label as an array, or raise `InputError`."""
+    try:
+        p = np.asarray(prob, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"prob must be one number per label, got {shortened(prob)}") from None
     if p.ndim != 1:
         raise InputError(f"prob must be one number per label, got an array of shape {p.shape}")
     wrong = np.flatnonzero(~((p >= 0) & (p <= 1)))

@@ -13,33 +13,60 @@ from typing import Protocol, TypeGuard
 import numpy as np
 
 from semibandit._util.arrays import Floats
-from semibandit._util.checks import is_number
+from semibandit._util.checks import finite_number, is_number
 from semibandit.errors import InputError
 from semibandit.theory.surrogate import Surrogate
 
 __all__ = [
     "KnownNorm",
-    "Ours",
     "Scaled",
+    "SpreadWidth",
     "UnknownNorm",
     "Width",
     "check_delta",
     "confidence",
-    "is_ours",
+    "is_spread_width",
 ]
 
 
 class Width(Protocol):
-    """ε for every label. Your own width is any callable of this form."""
+    """The form of a width: any function with these parameters can be a learner's `width`.
+
+    Parameters
+    ----------
+    norm2 : array of float
+        x·A_i⁻¹x for every label i.
+    t : int
+        The round, from 1.
+    d : int
+        The dimension of the contexts.
+    K : int
+        The number of labels.
+    loss : Surrogate
+        The surrogate, with R, c'_L, c''_L and L(-R).
+
+    Returns
+    -------
+    array of float
+        ε_{i,t} for every label i, at most 2R.
+
+    Examples
+    --------
+    >>> import semibandit as sb
+    >>> def shrinking(norm2, *, t, d, K, loss):
+    ...     return np.minimum(np.sqrt(norm2 / t), 2 * loss.R)
+    >>> len(sb.SlateUCB(2, 3, width=shrinking).rank([1.0, 0.0], slots=2))
+    2
+    """
 
     def __call__(self, norm2: Floats, *, t: int, d: int, K: int, loss: Surrogate) -> Floats: ...
 
 
-class Ours:
-    """A width that is a number times sqrt(x·A⁻¹x): its `spread` in a round."""
+class SpreadWidth:
+    """A width that is a number, its `spread` in the round, times sqrt(x·A⁻¹x)."""
 
     def spread(self, t: int, d: int, K: int, loss: Surrogate) -> float:
-        """ε / sqrt(x·A⁻¹x), before the cap."""
+        """Return ε / sqrt(x·A⁻¹x), before the cap."""
         raise NotImplementedError
 
     def __call__(self, norm2: Floats, *, t: int, d: int, K: int, loss: Surrogate) -> Floats:
@@ -47,58 +74,108 @@ class Ours:
         return np.minimum(spread * np.sqrt(np.maximum(norm2, 0.0)), 2.0 * loss.R)
 
 
-def is_ours(width: Width) -> TypeGuard[Ours]:
-    """Whether it is a spread times sqrt(x·A⁻¹x), label by label, and nothing else."""
-    return isinstance(width, Ours) and type(width).__call__ is Ours.__call__
+def is_spread_width(width: Width) -> TypeGuard[SpreadWidth]:
+    """Return whether the width is a spread times sqrt(x·A⁻¹x), label by label, and nothing else."""
+    return isinstance(width, SpreadWidth) and type(width).__call__ is SpreadWidth.__call__
 
 
 @dataclass(frozen=True)
-class Scaled(Ours):
-    """ε = alpha·sqrt(x·A⁻¹x): the width to use in practice; 0 never explores.
+class Scaled(SpreadWidth):
+    """ε = alpha·sqrt(x·A⁻¹x), capped at 2R: the width to use in practice.
 
-    0.25 was best over nine data sets, each round counting once (README, "What to choose").
+    The default of 0.25 was best over nine data sets, with every round counting once (README, "What
+    to choose").
 
-    >>> Scaled(0.5)(np.array([1.0, 0.04]), t=1, d=2, K=2, loss=Surrogate(g=lambda m: 1 - m, R=1))
+    Parameters
+    ----------
+    alpha : float, default 0.25
+        How much to explore, a finite number of at least 0; 0 never explores.
+
+    Raises
+    ------
+    InputError
+        If alpha is negative or not a finite number.
+
+    Examples
+    --------
+    >>> import semibandit as sb
+    >>> Scaled(0.5)(np.array([1.0, 0.04]), t=1, d=2, K=2, loss=sb.Square())
     array([0.5, 0.1])
     """
 
     alpha: float = 0.25
 
     def __post_init__(self) -> None:
-        if not (is_number(self.alpha) and 0 <= self.alpha < math.inf):
-            raise InputError(f"alpha = {self.alpha!r}, but a width must be a finite number >= 0")
-        object.__setattr__(self, "alpha", float(self.alpha))
+        object.__setattr__(self, "alpha", finite_number("alpha", self.alpha, least=0))
 
     def spread(self, t: int, d: int, K: int, loss: Surrogate) -> float:
         return self.alpha
 
 
 @dataclass(frozen=True)
-class KnownNorm(Ours):
-    """Figure 2's ε for ||u_i|| <= U, right for all labels and rounds with probability 1 - delta.
+class KnownNorm(SpreadWidth):
+    """The ε of Figure 2, step 3, if ||u_i|| <= U is known; it is capped at 2R.
 
     ε² = x·A⁻¹x (U² + d c'_L/c''_L² ln(1 + (t-1)/d) + 12/c''_L (c'_L/c''_L + 3 L(-R)) ln(K(t+4)/δ)).
+
+    With probability at least 1 - δ, the true margin of every label in every round is within ε of
+    the estimate (Lemma 7).
+
+    Parameters
+    ----------
+    U : float
+        The bound on the norms of the true weights u_i, a finite number of at least 0.
+    delta : float, default 0.05
+        δ, the probability that an interval fails, strictly between 0 and 1/e.
+
+    Raises
+    ------
+    InputError
+        If U or delta is out of range.
+
+    Examples
+    --------
+    >>> import semibandit as sb
+    >>> width = KnownNorm(U=1.0)
+    >>> width(np.array([1.0, 1e-6]), t=999, d=5, K=20, loss=sb.Square()).round(3)
+    array([2.   , 0.041])
     """
 
     U: float
     delta: float = 0.05
 
     def __post_init__(self) -> None:
-        if not (is_number(self.U) and 0 <= self.U < math.inf):
-            raise InputError(f"U = {self.U!r}, but the norm bound must be a finite number >= 0")
-        object.__setattr__(self, "U", float(self.U))
+        object.__setattr__(self, "U", finite_number("U", self.U, least=0))
         object.__setattr__(self, "delta", check_delta(self.delta))
 
     def spread(self, t: int, d: int, K: int, loss: Surrogate) -> float:
-        grown, doubt = confidence(t, d, K, self.delta, loss)
-        return math.sqrt(self.U**2 + grown + doubt)
+        of_updates, of_noise = confidence(t, d, K, self.delta, loss)
+        return math.sqrt(self.U**2 + of_updates + of_noise)
 
 
 @dataclass(frozen=True)
-class UnknownNorm(Ours):
-    """Remark 1's ε, where U² gives way to a second d c'_L/c''_L² ln(1 + (t-1)/d).
+class UnknownNorm(SpreadWidth):
+    """The ε of Remark 1, if no bound U is known; it is capped at 2R.
 
-    The paper writes max{..., 4R²}, but says that ε² is capped at 4R²: it is a min.
+    It is that of `KnownNorm` with d c'_L/c''_L² ln(1 + (t-1)/d) in the place of U². The paper
+    writes max{..., 4R²}, but says that ε² is capped at 4R²: it is a min.
+
+    Parameters
+    ----------
+    delta : float, default 0.05
+        δ, the probability that an interval fails, strictly between 0 and 1/e.
+
+    Raises
+    ------
+    InputError
+        If delta is out of range.
+
+    Examples
+    --------
+    >>> import semibandit as sb
+    >>> width = UnknownNorm()
+    >>> width(np.array([1.0, 1e-6]), t=999, d=5, K=20, loss=sb.Square()).round(3)
+    array([2.   , 0.042])
     """
 
     delta: float = 0.05
@@ -107,20 +184,24 @@ class UnknownNorm(Ours):
         object.__setattr__(self, "delta", check_delta(self.delta))
 
     def spread(self, t: int, d: int, K: int, loss: Surrogate) -> float:
-        grown, doubt = confidence(t, d, K, self.delta, loss)
-        return math.sqrt(2.0 * grown + doubt)
+        of_updates, of_noise = confidence(t, d, K, self.delta, loss)
+        return math.sqrt(2.0 * of_updates + of_noise)
 
 
 def confidence(t: int, d: int, K: int, delta: float, loss: Surrogate) -> tuple[float, float]:
-    """The two terms of ε² that grow with t (Lemma 7): from the updates, and from the noise."""
+    """Return the two terms of ε² / x·A⁻¹x that grow with t (Lemma 7).
+
+    They are d c'_L/c''_L² ln(1 + (t-1)/d), which comes from the updates, and
+    12/c''_L (c'_L/c''_L + 3 L(-R)) ln(K(t+4)/δ), which comes from the noise of the labels.
+    """
     c1, c2 = loss.c_L1, loss.c_L2
-    grown = d * c1 / c2**2 * math.log1p((t - 1) / d)
-    doubt = 12.0 / c2 * (c1 / c2 + 3.0 * loss.worst) * math.log(max(K, 1) * (t + 4) / delta)
-    return grown, doubt
+    of_updates = d * c1 / c2**2 * math.log1p((t - 1) / d)
+    of_noise = 12.0 / c2 * (c1 / c2 + 3.0 * loss.worst) * math.log(max(K, 1) * (t + 4) / delta)
+    return of_updates, of_noise
 
 
 def check_delta(delta: float) -> float:
-    """delta as a float, or an error: Lemma 7 needs 0 < delta < 1/e."""
+    """Return delta as a float, or raise `InputError`: Lemma 7 needs 0 < delta < 1/e."""
     if not (is_number(delta) and 0 < delta < 1 / math.e):
         raise InputError(f"delta = {delta!r}, but it must lie strictly between 0 and 1/e = 0.3679")
     return float(delta)

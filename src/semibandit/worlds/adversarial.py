@@ -7,20 +7,50 @@ from collections.abc import Sequence
 import numpy as np
 
 from semibandit._util.arrays import Floats
+from semibandit._util.checks import whole_number
 from semibandit.errors import InputError
-from semibandit.theory.losses import Kind
+from semibandit.theory.losses import LossKind, check_kind
 from semibandit.theory.slate import read_slots
+from semibandit.theory.surrogate import Surrogate
 from semibandit.worlds.synthetic import Player, Slots, Synthetic
 
 __all__ = ["Adversarial"]
 
 
 class Adversarial(Synthetic):
-    """Each round, of `tries` contexts and the `slots` allowed, those with the largest regret.
+    """A `Synthetic` world that gives, in each round, the context with the largest regret it finds.
 
-    The adversary knows the truth u_i and asks the learner, whose `rank` changes nothing, what it
-    would show. It does not see the coins of learners that draw. Labels still follow eq. (2), as
-    the paper's partly adversarial setting has it. Options are those of `Synthetic`.
+    The adversary knows the true weights u_i and asks the learner what it would show, for `tries`
+    contexts and for each number of slots that is allowed. `rank` changes nothing in the learner,
+    and the adversary does not see the draws of learners that draw at random. Labels still follow
+    eq. (2), as in the paper's partially adversarial setting.
+
+    Parameters
+    ----------
+    n_features, n_labels
+        As for `Synthetic`.
+    tries : int, default 8
+        How many contexts the adversary tries in a round, at least 1.
+    slots : sequence of (int or None), optional
+        The numbers of slots that the adversary may choose from; by default those of the round.
+    kind : {"ac", "hamming", "rank", "p_rank"}, default "ac"
+        The loss of which the regret is taken; a and c(i, s) are the learner's.
+    loss, U, density, correlation, seed
+        As for `Synthetic`.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> import semibandit as sb
+    >>> world = Adversarial(5, 6, tries=4, slots=[1, 3], seed=1)
+    >>> bandit = sb.SlateUCB(5, 6)
+    >>> x, slots = world.round(0, bandit)
+    >>> world.regret(bandit, x, slots) >= world.regret(bandit, world.context(0), 1)
+    True
     """
 
     def __init__(
@@ -29,14 +59,24 @@ class Adversarial(Synthetic):
         n_labels: int = 30,
         *,
         tries: int = 8,
-        slots: Sequence[int] | None = None,
-        kind: Kind = "ac",
-        **options: object,
+        slots: Sequence[int | None] | None = None,
+        kind: LossKind = "ac",
+        loss: Surrogate | None = None,
+        U: float | None = None,
+        density: float | None = None,
+        correlation: float = 0.0,
+        seed: int = 0,
     ) -> None:
-        super().__init__(n_features, n_labels, **options)  # type: ignore[arg-type]
-        if tries < 1:
-            raise InputError(f"tries = {tries}, but the adversary needs at least 1 context")
-        self.tries, self.kind = tries, kind
+        super().__init__(
+            n_features,
+            n_labels,
+            loss=loss,
+            U=U,
+            density=density,
+            correlation=correlation,
+            seed=seed,
+        )
+        self.tries, self.kind = whole_number("tries", tries, least=1), check_kind(kind)
         if slots is not None and not len(slots):
             raise InputError("slots is empty: the adversary needs at least one to choose from")
         self.slots = None if slots is None else [read_slots(s) for s in slots]
@@ -44,6 +84,10 @@ class Adversarial(Synthetic):
     def round(
         self, t: int, player: Player | None = None, slots: Slots = None
     ) -> tuple[Floats, Slots]:
+        """Return the context and the slots for which the player's regret would be largest.
+
+        Without a player, it is the first context that could come, and the first number of slots.
+        """
         allowed: Sequence[Slots] = [slots] if self.slots is None else self.slots
         contexts = [self.context(t, k) for k in range(self.tries)]
         if player is None:
@@ -53,7 +97,7 @@ class Adversarial(Synthetic):
         return choices[int(np.argmax(regrets))]
 
     def regret(self, player: Player, x: Floats, slots: Slots) -> float:
-        """What the learner's slate would cost more than the best one."""
+        """Return by how much the player's slate would cost more than the best one, on average."""
         a, cost, kind = player.a, player.cost, self.kind
         shown = np.array(player.rank(x, slots, draw=1).labels, dtype=np.intp)
         best = self.best(kind, x, a=a, cost=cost, slots=slots)

@@ -1,6 +1,6 @@
-"""A Gaussian copula with one common factor: labels that come together, marginals as given.
+"""A Gaussian copula with one common factor: correlated labels with given marginals.
 
-y_i = 1 where sqrt(ρ) z + sqrt(1-ρ) e_i <= Φ⁻¹(p_i), with z and all e_i standard normal.
+y_i = 1 if sqrt(ρ) z + sqrt(1-ρ) e_i <= Φ⁻¹(p_i), with z and all e_i standard normal.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["both", "draw"]
 
 
 def draw(random: np.random.Generator, prob: Floats, correlation: float) -> Bools:
-    """Which labels are relevant: label i with probability prob[i], latent correlation ρ."""
+    """Draw which labels are relevant: label i with probability prob[i], and correlation ρ."""
     if correlation == 0.0:
         return random.random(len(prob)) < prob
     from scipy.special import ndtri
@@ -24,8 +24,12 @@ def draw(random: np.random.Generator, prob: Floats, correlation: float) -> Bools
 
 
 def both(p: Floats, q: Floats, correlation: float) -> Floats:
-    """P(y_i = y_j = 1) for marginals p and q: the bivariate normal integral, by Owen's T function.
+    """Return P(y_i = y_j = 1) for marginals p and q.
 
+    It is the bivariate normal integral, by Owen's T function.
+
+    Examples
+    --------
     >>> both(np.array([0.5]), np.array([0.5]), 0.5).round(12)  # 1/4 + arcsin(ρ)/2π
     array([0.33333333])
     """

@@ -6,21 +6,21 @@ rounds, in any order, and meet the same contexts and answers.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
+from semibandit._util.checks import finite_number, is_number, whole_number
 from semibandit.errors import InputError
 from semibandit.theory.cost import Cost, constant, decreasing
-from semibandit.theory.losses import Kind, expected_loss
+from semibandit.theory.losses import LossKind, expected_loss
 from semibandit.theory.slate import choose, top
 from semibandit.theory.surrogate import Square, Surrogate
 from semibandit.worlds import copula
+from semibandit.worlds.topics import topic_contexts, topic_weights
 
-__all__ = ["Player", "Synthetic"]
+__all__ = ["Player", "Slots", "Synthetic"]
 
 
 class Player(Protocol):
@@ -44,19 +44,47 @@ Slots: TypeAlias = int | None
 
 
 class Synthetic:
-    """K labels with true weights u_i, contexts of unit norm, labels independent or correlated.
+    """A world of K labels with true weights u_i, and contexts of unit norm.
 
-    density      without it contexts are uniform on the sphere and ||u_i|| = U (default R), so every
-                 label is relevant about half the time. With it, contexts are mixtures of topics
-                 plus a constant, each label belongs to a few topics, and over contexts and labels
-                 the mean probability is `density`, down to 1% and less.
-    correlation  of the labels' latent normals given x, from 0 (independent labels) to below 1
-                 (labels that come together); the marginals stay what they are.
+    In round t, label i is relevant with probability p(u_i·x_t), eq. (2).
 
+    Parameters
+    ----------
+    n_features : int, default 20
+        d, the dimension of the contexts, at least 2.
+    n_labels : int, default 30
+        K, at least 1.
+    loss : Surrogate, optional
+        The surrogate that gives p; by default `Square()`.
+    U : float, optional
+        ||u_i|| of all labels, above 0 and at most R, which is the default. Without a density,
+        contexts are uniform on the sphere, and a label is relevant in about half of the rounds.
+    density : float, optional
+        The mean probability over contexts and labels, down to 1% and less. With it, contexts are
+        mixtures of topics plus a constant, each label belongs to a few topics, and U follows.
+    correlation : float, default 0.0
+        The correlation of the labels' latent normal variables given x, from 0 (independent labels)
+        to below 1. It does not change the marginal probabilities.
+    seed : int, default 0
+        What everything is drawn from, at least 0.
+
+    Attributes
+    ----------
+    u : array of float
+        The true weights u_i, a row for each label.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range, both U and density are given, or no weights reach the
+        density.
+
+    Examples
+    --------
     >>> world = Synthetic(n_features=40, n_labels=30, density=0.05, seed=1)
-    >>> x, slots = world.round(0)
-    >>> len(world.relevant(0, x)) <= 30
-    True
+    >>> x, slots = world.round(1)
+    >>> world.relevant(1, x).tolist()
+    [5, 22]
     """
 
     def __init__(
@@ -70,56 +98,72 @@ class Synthetic:
         correlation: float = 0.0,
         seed: int = 0,
     ) -> None:
-        self.n_features, self.n_labels, self.seed = n_features, n_labels, seed
+        self.n_features = whole_number("n_features", n_features, least=2)
+        self.n_labels = whole_number("n_labels", n_labels, least=1)
+        self.seed = whole_number("seed", seed, least=0)
         self.loss = Square() if loss is None else loss
-        if n_labels < 1 or n_features < 2:
-            raise InputError(f"a world of {n_labels} labels and {n_features} features is too small")
-        if not 0 <= correlation < 1:
-            raise InputError(f"correlation = {correlation}, but it must lie in [0, 1)")
-        self.correlation, self.density = float(correlation), density
-        random = np.random.default_rng([seed, 0, 0])
-        if density is None:
-            radius = self.loss.R if U is None else U
-            if not 0 < radius <= self.loss.R:
-                raise InputError(f"U = {U}, but margins stay in D only with 0 < U <= {self.loss.R}")
-            directions = random.standard_normal((n_labels, n_features))
-            self.u = radius * directions / np.linalg.norm(directions, axis=1)[:, None]
-        else:
-            if U is not None:
-                raise InputError("give U or density, not both: the density sets the weights")
-            self.u = self._topical(random, density)
+        if not (is_number(correlation) and 0 <= correlation < 1):
+            raise InputError(f"correlation = {correlation!r}, but it must lie in [0, 1)")
+        if U is not None and density is not None:
+            raise InputError(
+                f"U = {U!r} and density = {density!r}, but give U or density, not both: the "
+                "density sets the weights"
+            )
+        self.correlation = float(correlation)
+        self.density = None if density is None else finite_number("density", density)
+        self.u = self._weights(np.random.default_rng([self.seed, 0, 0]), U)
 
     @property
     def U(self) -> float:
-        """The largest ||u_i||, what `KnownNorm` wants to know."""
+        """The largest ||u_i||, which `KnownNorm` needs."""
         return float(np.linalg.norm(self.u, axis=1).max())
 
     def context(self, t: int, k: int = 0) -> Floats:
-        """The context of round t; k > 0 gives others that could have come."""
-        return self._contexts(np.random.default_rng([self.seed, 1, t, k]), 1).ravel()
+        """Return the context of round t; k > 0 gives others that could have come in its place."""
+        random = np.random.default_rng([self.seed, 1, t, k])
+        if self.density is not None:
+            return topic_contexts(random, 1, self.n_features).ravel()
+        return _on_sphere(random, 1, self.n_features).ravel()
 
     def round(
         self, t: int, player: Player | None = None, slots: Slots = None
     ) -> tuple[Floats, Slots]:
-        """The context of round t and the slots, here always those given."""
+        """Return the context of round t and the slots, which are those given here.
+
+        Parameters
+        ----------
+        t : int
+            The round, from 0.
+        player : Player, optional
+            The learner that will play the round; only an adversary looks at it.
+        slots : int, optional
+            The most labels that may be shown.
+
+        Returns
+        -------
+        x : array of float
+            The context.
+        slots : int or None
+            The most labels that may be shown.
+        """
         return self.context(t), slots
 
     def margin(self, x: Floats) -> Floats:
-        """Δ_i = u_i·x, clipped to D where rounding left it."""
+        """Return Δ_i = u_i·x for every label i, clipped to D in case of rounding errors."""
         return np.asarray(np.clip(self.u @ x, -self.loss.R, self.loss.R))
 
     def prob(self, x: Floats) -> Floats:
-        """P(y_i = 1 | x)."""
+        """Return P(y_i = 1 | x) for every label i."""
         return self.loss.prob(self.margin(x))
 
     def relevant(self, t: int, x: Floats) -> Ints:
-        """The relevant labels of round t, had its context been x."""
+        """Return the relevant labels of round t, had its context been x."""
         random = np.random.default_rng([self.seed, 2, t])
         return np.flatnonzero(copula.draw(random, self.prob(x), self.correlation))
 
     def expected(
         self,
-        kind: Kind,
+        kind: LossKind,
         x: Floats,
         shown: Ints,
         *,
@@ -127,7 +171,7 @@ class Synthetic:
         cost: Cost = decreasing,
         slots: Slots = None,
     ) -> float:
-        """E[loss of the slate | x], exactly."""
+        """Return E[loss of the slate | x] exactly; the parameters are those of `expected_loss`."""
         p = self.prob(x)
         both = None
         if self.correlation:
@@ -137,16 +181,18 @@ class Synthetic:
 
     def best(
         self,
-        kind: Kind,
+        kind: LossKind,
         x: Floats,
         *,
         a: float = 0.5,
         cost: Cost = decreasing,
         slots: Slots = None,
     ) -> Ints:
-        """The slate regret is measured against: Lemma 1 for "ac" and "hamming", Lemma 2's f* else.
+        """Return the slate that regret is measured against.
 
-        f* is the Bayes ranking only where labels are independent.
+        For "ac" and "hamming" it is Lemma 1's, for "rank" and "p_rank" the f* of Lemma 2, which is
+        the Bayes ranking only if labels are independent. The parameters are those of
+        `expected_loss`.
         """
         p = self.prob(x)
         if kind == "ac":
@@ -155,55 +201,16 @@ class Synthetic:
             return choose(p, slots, 0.5, constant)
         return top(p, slots)
 
-    def _contexts(self, random: np.random.Generator, n: int) -> Floats:
-        if self.density is None:
-            x = random.standard_normal((n, self.n_features))
-            return np.asarray(x / np.linalg.norm(x, axis=1)[:, None])
-        topics = random.gamma(0.08, size=(n, self.n_features - 1)) + 1e-12
-        topics /= np.linalg.norm(topics, axis=1)[:, None]
-        return np.asarray(np.concatenate([np.ones((n, 1)), topics], axis=1) / math.sqrt(2.0))
-
-    def _topical(self, random: np.random.Generator, density: float) -> Floats:
-        """Weights with Δ = -B + z_i (R+B) q_i·v: v >= 0 the topics of x, q_i >= 0 those of label i.
-
-        z_i = min(1, z/i) makes some labels popular and many rare; z sets the density.
-        """
-        K, M, R, p = self.n_labels, self.n_features - 1, self.loss.R, self.loss.prob
-        floor, ceiling = float(p(-R)), float(p(R))
-        if not floor < density < ceiling:
-            raise InputError(
-                f"density = {density}, but {self.loss!r} gives probabilities in "
-                f"({floor:.3g}, {ceiling:.3g})"
-            )
-        B = -_where(lambda m: float(p(m)), density / 2, -R, R) if density / 2 > floor else R
-        v = self._contexts(random, 4096)[:, 1:] * math.sqrt(2.0)
-        rank = 1.0 + random.permutation(K)
-        place = np.argsort(random.random((K, M)), axis=1).argsort(axis=1)
-        strength = random.uniform(0.5, 1.0, size=(K, M))
-        most = 0.0
-        for m in range(1, M + 1):
-            q = np.where(place < m, strength, 0.0)
-            near = v @ (q / np.linalg.norm(q, axis=1)[:, None]).T
-
-            def mean(z: float, near: Floats = near) -> float:
-                return float(
-                    p(np.minimum(-B + np.minimum(1.0, z / rank) * (R + B) * near, R)).mean()
-                )
-
-            most = mean(K)
-            if most >= density:
-                z = np.minimum(1.0, _where(mean, density, 0.0, K) / rank)
-                q *= (z * (R + B) / np.linalg.norm(q, axis=1))[:, None]
-                return np.concatenate([np.full((K, 1), -B), q], axis=1) * math.sqrt(2.0)
-        raise InputError(
-            f"density = {density} is more than this world can reach, {most:.3g}; "
-            "take a smaller one, or leave it out"
-        )
+    def _weights(self, random: np.random.Generator, U: float | None) -> Floats:
+        if self.density is not None:
+            return topic_weights(random, self.n_labels, self.n_features, self.loss, self.density)
+        radius = self.loss.R if U is None else U
+        if not (is_number(radius) and 0 < radius <= self.loss.R):
+            raise InputError(f"U = {U!r}, but margins stay in D only with 0 < U <= {self.loss.R}")
+        return _on_sphere(random, self.n_labels, self.n_features, radius)
 
 
-def _where(f: Callable[[float], float], value: float, low: float, high: float) -> float:
-    """Where the increasing f takes the value, by bisection."""
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if f(middle) < value else (low, middle)
-    return 0.5 * (low + high)
+def _on_sphere(random: np.random.Generator, n: int, d: int, radius: float = 1.0) -> Floats:
+    """Return n vectors that are uniform on the sphere of this radius."""
+    x = random.standard_normal((n, d))
+    return np.asarray(radius * x / np.linalg.norm(x, axis=1)[:, None])
