@@ -14,9 +14,9 @@ ROOT = Path(__file__).parents[1]
 NAMES = """
 OBR Adversarial Banditron Client Confidit Dataset Diagonal Dual EpsilonGreedy Full Greedy
 InputError KnownNorm Learner Logistic Play Random Scaled Scores SemibanditError ServedSlate Slate
-SlateUCB Square Surrogate Synthetic Thompson Trace UnknownNorm bounds choose constant decreasing
-expected_loss hamming linear load loss_ac loss_p_rank loss_rank play polynomial rbf read_dataset
-replay top
+SlateUCB Square Surrogate Synthetic Thompson Trace UnknownNorm best_ranking best_slate bounds
+constant decreasing expected_loss hamming linear load loss_ac loss_p_rank loss_rank play polynomial
+rbf read_dataset replay
 """
 
 

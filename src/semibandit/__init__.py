@@ -33,7 +33,7 @@ from semibandit.policies.thompson import Thompson
 from semibandit.theory import bounds
 from semibandit.theory.cost import constant, decreasing
 from semibandit.theory.losses import expected_loss, hamming, loss_ac, loss_p_rank, loss_rank
-from semibandit.theory.slate import choose, top
+from semibandit.theory.slate import best_ranking, best_slate
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
 from semibandit.theory.width import KnownNorm, Scaled, UnknownNorm
 from semibandit.worlds.adversarial import Adversarial
@@ -71,8 +71,9 @@ __all__ = [
     "Thompson",
     "Trace",
     "UnknownNorm",
+    "best_ranking",
+    "best_slate",
     "bounds",
-    "choose",
     "constant",
     "decreasing",
     "expected_loss",
@@ -87,5 +88,4 @@ __all__ = [
     "rbf",
     "read_dataset",
     "replay",
-    "top",
 ]

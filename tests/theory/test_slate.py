@@ -62,7 +62,7 @@ def test_lemma_1_is_the_best_of_all_ordered_subsets(p, a, slots, table):
         (table, lambda i, s: table[s - 1][i - 1]),
     ]
     for cost, c in costs:
-        shown = sb.choose(p, slots, a, cost)
+        shown = sb.best_slate(p, slots, a, cost)
         best = min(value(p, other, a, c) for other in ordered_subsets(len(p), slots))
         assert value(p, shown, a, c) <= best + 1e-9
         assert len(shown) <= slots
@@ -79,8 +79,8 @@ def test_lemma_2_is_the_best_ranking_of_independent_labels(p, slots):
         return sb.expected_loss("p_rank", P, np.array(shown, dtype=np.intp), slots=slots)
 
     best = min(risk(other) for other in ordered_subsets(K, slots))
-    assert risk(sb.top(p, slots)) <= best + 1e-9
-    assert len(sb.top(p, slots)) == min(slots, K)
+    assert risk(sb.best_ranking(p, slots)) <= best + 1e-9
+    assert len(sb.best_ranking(p, slots)) == min(slots, K)
 
 
 @given(st.lists(levels, min_size=1, max_size=4), st.integers(0, 4), st.floats(0, 1), st.data())
@@ -121,10 +121,10 @@ def test_slots_that_make_no_sense_are_refused(slots):
     with pytest.raises(
         InputError, match=r"slots = .*, but it must be a whole number of at least 0"
     ):
-        sb.choose([0.5], slots)
+        sb.best_slate([0.5], slots)
 
 
 @pytest.mark.parametrize("prob", [[0.5, 1.2], [float("nan")], [[0.5]], None, ["half"], [[0.5], []]])
 def test_probabilities_that_are_none_are_refused(prob):
     with pytest.raises(InputError, match="prob"):
-        sb.choose(prob)
+        sb.best_slate(prob)

@@ -23,12 +23,12 @@ from semibandit.theory.cost import Cost, Costs, check_a, decreasing
 __all__ = [
     "SCORE_GRID",
     "TIE_TOLERANCE",
-    "choose",
+    "best_slate",
     "cut",
     "order",
     "read_probabilities",
     "read_slots",
-    "top",
+    "best_ranking",
 ]
 
 # J of slates that end at the threshold differ by rounding only: up to this, they are ties.
@@ -38,7 +38,7 @@ TIE_TOLERANCE = 1e-12
 SCORE_GRID = 1e9
 
 
-def choose(
+def best_slate(
     prob: Sequence[float] | Floats,
     slots: int | None = None,
     a: float = 0.5,
@@ -72,9 +72,9 @@ def choose(
 
     Examples
     --------
-    >>> choose([0.1, 0.9, 0.4, 0.6]).tolist()
+    >>> best_slate([0.1, 0.9, 0.4, 0.6]).tolist()
     [1, 3, 2]
-    >>> choose([0.1, 0.9, 0.4, 0.6], slots=1).tolist()
+    >>> best_slate([0.1, 0.9, 0.4, 0.6], slots=1).tolist()
     [1]
     """
     p = read_probabilities(prob)
@@ -82,7 +82,7 @@ def choose(
     return best[: cut(p[best], check_a(a), Costs(cost))]
 
 
-def top(prob: Sequence[float] | Floats, slots: int | None = None) -> Ints:
+def best_ranking(prob: Sequence[float] | Floats, slots: int | None = None) -> Ints:
     """Return the `slots` most probable labels: the ranking f* of Lemma 2.
 
     If labels are independent given the context, f* has the least expected ℓ_{p-rank}.
@@ -90,7 +90,7 @@ def top(prob: Sequence[float] | Floats, slots: int | None = None) -> Ints:
     Parameters
     ----------
     prob : sequence of float
-        p_i for every label i, as for `choose`.
+        p_i for every label i, as for `best_slate`.
     slots : int, optional
         S_t, the number of labels to return; by default all of them.
 
@@ -107,7 +107,7 @@ def top(prob: Sequence[float] | Floats, slots: int | None = None) -> Ints:
 
     Examples
     --------
-    >>> top([0.1, 0.9, 0.4, 0.6], slots=2).tolist()
+    >>> best_ranking([0.1, 0.9, 0.4, 0.6], slots=2).tolist()
     [1, 3]
     """
     p = read_probabilities(prob)

@@ -15,7 +15,7 @@ from semibandit._util.checks import finite_number, is_number, whole_number
 from semibandit.errors import InputError
 from semibandit.theory.cost import Cost, constant, decreasing
 from semibandit.theory.losses import LossKind, expected_loss
-from semibandit.theory.slate import choose, top
+from semibandit.theory.slate import best_ranking, best_slate
 from semibandit.theory.surrogate import Square, Surrogate
 from semibandit.worlds import copula
 from semibandit.worlds.topics import topic_contexts, topic_weights
@@ -196,10 +196,10 @@ class Synthetic:
         """
         p = self.prob(x)
         if kind == "ac":
-            return choose(p, slots, a, cost)
+            return best_slate(p, slots, a, cost)
         if kind == "hamming":
-            return choose(p, slots, 0.5, constant)
-        return top(p, slots)
+            return best_slate(p, slots, 0.5, constant)
+        return best_ranking(p, slots)
 
     def _weights(self, random: np.random.Generator, U: float | None) -> Floats:
         if self.density is not None:
