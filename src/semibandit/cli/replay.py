@@ -244,8 +244,8 @@ def _replay_log(context: typer.Context, log: str) -> None:
 def _read(data: str, labels: list[str] | None) -> Dataset:
     if data in STAND_INS:
         return stand_in(data)
-    with transfer() as watch:
-        return read_dataset(data, labels=label_columns(labels), watch=watch)
+    with transfer() as progress:
+        return read_dataset(data, labels=label_columns(labels), progress=progress)
 
 
 def _different(own: Setting, text: str) -> Setting:

@@ -83,18 +83,19 @@ def read_arrays(file: BinaryIO, limit: int = LIMIT) -> dict[str, Array]:
     if not PROGRAM.fullmatch(program):
         shown = program if len(program) <= 60 else program[:57] + "..."
         raise FileError(f"the pickle is not a dictionary of arrays, but the program {shown}")
-    arrays, dtypes = {}, {}
+    arrays: dict[str, Array] = {}
+    dtypes: dict[int, np.dtype[Any]] = {}
     for match in ARRAY.finditer(program):
+        made = match.start("made") if match["made"] else values[match.start("again")]
         if match["made"]:
             order = values[match.start("order")] if match["order"] else b"="
-            dtype = _dtype(values[match.start("dtype")], order)
-            dtypes[match.start("made")] = dtype
-        else:
-            dtype = dtypes.get(values[match.start("again")])
+            dtypes[made] = _dtype(values[match.start("dtype")], order)
+        if made not in dtypes:
+            raise FileError("the pickle holds an array whose dtype refers to something else")
         name = values[match.start("name")].decode("latin-1")
         shape = values[slice(*match.span("shape"))]
         fortran, data = values[match.start("fortran")], values[match.start("data")]
-        arrays[name] = _array(shape, dtype, fortran, data)
+        arrays[name] = _array(shape, dtypes[made], fortran, data)
     return arrays
 
 
@@ -106,9 +107,7 @@ def _dtype(code: bytes, order: bytes) -> np.dtype[Any]:
     return np.dtype(text).newbyteorder(BYTE_ORDERS[order])  # type: ignore[arg-type]
 
 
-def _array(shape: list[int], dtype: np.dtype[Any] | None, fortran: int, data: bytes) -> Array:
-    if dtype is None:
-        raise FileError("the pickle holds an array whose dtype refers to something else")
+def _array(shape: list[int], dtype: np.dtype[Any], fortran: int, data: bytes) -> Array:
     if min(shape) < 1:
         raise FileError("the pickle holds an array whose shape is not of positive numbers")
     if len(shape) > 2 or math.prod(shape) * dtype.itemsize != len(data):
@@ -118,7 +117,9 @@ def _array(shape: list[int], dtype: np.dtype[Any] | None, fortran: int, data: by
 
 def _instructions(file: BinaryIO, limit: int) -> tuple[str, list[Any]]:
     """The program, a character for each instruction, and a value for each; the memo is resolved."""
-    program, values, memo, left = "", [], {}, limit
+    program, left = "", limit
+    values: list[Any] = []
+    memo: dict[str, int] = {}
     for _ in range(MOST_INSTRUCTIONS):
         code, value = file.read(1).decode("latin-1"), None
         if code == "p":
