@@ -124,21 +124,6 @@ def test_an_extreme_folder_as_it_is_unpacked(tmp_path):
     assert sb.read_dataset(tmp_path, split=1).X_train[[0], :].toarray().tolist() == [[0, 3, 0.5]]
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "file is empty"),
-        (b"\x00\x01\x02", "of no known format"),
-        (b"hello\n", "of no known format: it starts 'hello'"),
-        (b"\x1f\x8bnot gzip", "name="),
-    ],
-)
-def test_what_it_is_not(tmp_path, content, message):
-    (tmp_path / "file").write_bytes(content)
-    with pytest.raises(InputError, match=message):
-        sb.read_dataset(tmp_path / "file")
-
-
 def test_options_that_do_not_apply_and_those_that_are_missing(tmp_path):
     npz(tmp_path), csv(tmp_path)
     with pytest.raises(InputError, match=r"split= does not apply: toy\.npz is read as npz"):

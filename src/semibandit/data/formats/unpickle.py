@@ -8,10 +8,9 @@ are made from the strings and integers in their places. Whatever does not match 
 Why this is not `pickle.Unpickler` with an allow-list in `find_class`, which was tried:
 
 - Memory. The training part of delicious is 613 MB of text for 153 MB of numbers. The unpickler
-  takes a string as one line of text and copies it: 912 MB at the peak, against 234 MB here, where
-  strings are decoded as they come (`getrusage(RUSAGE_SELF).ru_maxrss` of a new process after
-  `read_arrays(bz2.open("delicious-train.dump.bz2"))` and after `Unpickler(...).load()`; the time is
-  the same).
+  takes a string as one line of text and copies it: 912 to 1233 MB at the peak, against 235 MB here,
+  where strings are decoded as they come (`getrusage(RUSAGE_SELF).ru_maxrss` of a new process after
+  `Unpickler(...).load()` and after `read_arrays(bz2.open("delicious-train.dump.bz2"))`).
 - Safety. `find_class` guards the names alone. `(dp40000000\n.` makes the unpickler allocate 620 MB
   for its memo, and a tuple that holds the one before it twice, sixty times over, has no hash in a
   lifetime when it becomes a key. A version that decoded strings by itself and refused such programs
