@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 import semibandit as sb
-from semibandit.data.download import fetch
+from semibandit.data.download import cache
 from semibandit.experiments.sets import stand_in
 
 SLOTS = 10
@@ -45,7 +45,7 @@ def even(name: str, T: int, d: int, K: int, relevant: int = 20, seed: int = 0) -
 
 
 def M() -> Workload:
-    if fetch.cached("mediamill") is not None:
+    if cache.cached_path("mediamill") is not None:
         data = sb.read_dataset("mediamill")
         return Workload("M", np.asarray(data.X_train, dtype=np.float64), data.Y_train, "Mediamill")
     return standing_in("M", "mediamill-like")

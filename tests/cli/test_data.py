@@ -32,7 +32,7 @@ def test_get_fetches_and_list_and_info_know(index, cache):
     assert "yes" in run("list").output
     after = run("info", "mediamill").output
     assert "6 + 4" in after
-    assert f"(published: {catalogue.SOURCE.known('mediamill').cardinality:.3f})" in after
+    assert f"(published: {catalogue.SOURCE.entry('mediamill').cardinality:.3f})" in after
     assert run("get", "all").exit_code == 0
     assert (cache / "corel5k.npz").exists()
     assert len(index.asked) == 1
@@ -65,7 +65,7 @@ def test_info_reads_files(tmp_path):
     [
         (["get", "mediamil"], "semibandit data get: no data set is called 'mediamil'; there are"),
         (["get", "mediamill"], "semibandit data get: no package index here has"),
-        (["get", "mediamill", "--from", "/nowhere.tar.gz"], "No such file"),
+        (["get", "mediamill", "--from", "/nowhere.tar.gz"], "there is no file"),
         (["info", "nowhere.csv"], "semibandit data info: 'nowhere.csv' is neither a file nor"),
         (["info", __file__], "semibandit data info: "),
         (["get"], "Missing argument"),

@@ -6,7 +6,7 @@ import pytest
 from package_index import serving, small_package
 
 from semibandit.data import catalogue
-from semibandit.data.download import index as places
+from semibandit.data.download import pip_config
 
 
 @pytest.fixture
@@ -33,7 +33,9 @@ def pip(monkeypatch):
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     # what `pip config list` would say; asking pip itself is for the one test about that
-    monkeypatch.setattr(places, "configured", lambda: places.places("", os.environ))
+    monkeypatch.setattr(
+        pip_config, "read_pip_config", lambda: pip_config.parse_pip_config("", os.environ)
+    )
     return lambda **settings: [
         monkeypatch.setenv(f"PIP_{key.upper()}", value) for key, value in settings.items()
     ]

@@ -11,14 +11,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 from old_pickle import member
 
-from semibandit.data.catalogue import Known, Member, Source
+from semibandit.data.catalogue import CatalogueEntry, Member, SourcePackage
 
 PACKAGE = "scikit-multilearn"
 FILENAME = "scikit-multilearn-0.0.1.tar.gz"
 
 
 def small_package(seed=0):
-    """An archive of the real one's form with two small sets in it, and the Source that says so."""
+    """An archive of the real one's form with two small sets in it, and the SourcePackage for it."""
     random = np.random.default_rng(seed)
     contents, sets = {}, []
     for name, d, K in (("mediamill", 4, 3), ("corel5k", 9, 5)):
@@ -36,7 +36,9 @@ def small_package(seed=0):
             contents[path] = member(X, Y)
             members.append(Member(path, hashlib.sha256(contents[path]).hexdigest()))
         cardinality = float(np.concatenate(Y_all).sum(axis=1).mean())
-        sets.append(Known(name, "noise", *rows, d, K, cardinality, cardinality / K, *members))
+        sets.append(
+            CatalogueEntry(name, "noise", *rows, d, K, cardinality, cardinality / K, *members)
+        )
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for path, content in contents.items():
@@ -45,7 +47,12 @@ def small_package(seed=0):
             archive.addfile(entry, io.BytesIO(content))
     archive = buffer.getvalue()
     digest = hashlib.sha256(archive).hexdigest()
-    return archive, Source(PACKAGE, "0.0.1", FILENAME, digest, tuple(sets)), contents
+    return archive, SourcePackage(PACKAGE, "0.0.1", FILENAME, digest, tuple(sets)), contents
+
+
+def files(folder):
+    """The names of the files in a cache, but for the locks."""
+    return sorted(p.name for p in folder.iterdir() if not p.name.endswith(".lock"))
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""A file that is never half-written: the old one or the new one, whole, whatever happens."""
+"""Files that are never half-written: whatever happens, there is the old one or the new one."""
 
 from __future__ import annotations
 
@@ -10,18 +10,36 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from semibandit.errors import MissingFile
+
 __all__ = ["put_in_place", "replacing"]
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file beside `path` to write to; where the block ends well, it takes `path`'s place."""
+    """Open a new file beside `path` to write to; it replaces `path` when the block ends.
+
+    If the block raises, the new file is removed, and `path` stays as it was.
+
+    Parameters
+    ----------
+    path : path
+        The file to replace or to make. If it is a link, the file that it points to is replaced.
+
+    Yields
+    ------
+    binary file
+        The new file, open for writing.
+
+    Raises
+    ------
+    MissingFile
+        If the folder of `path` does not exist.
+    """
     target = Path(os.path.realpath(path))  # a link stays a link
     if not target.parent.is_dir():
-        raise FileNotFoundError(
-            f"cannot save {os.fspath(path)}: there is no folder {target.parent}"
-        )
-    _sweep(target)
+        raise MissingFile(f"cannot save {os.fspath(path)}: there is no folder {target.parent}")
+    _remove_leftovers(target)
     beside = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
         with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
@@ -35,19 +53,19 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def put_in_place(beside: Path, path: Path) -> None:
-    """`beside`, already whole and on disk, becomes `path` at one stroke, with the rights it had."""
+    """Rename `beside`, which is complete and on disk, to `path`, with the permissions it had."""
     if path.exists():
         os.chmod(beside, path.stat().st_mode & 0o777)
     os.replace(beside, path)
     _sync_folder(path.parent)
 
 
-def _sweep(target: Path) -> None:
-    """Remove what a process that was killed while saving here left behind."""
-    for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
-        process = left.name[len(target.name) + 2 :].split("-")[0]
+def _remove_leftovers(target: Path) -> None:
+    """Remove the new files of processes that were killed while they wrote them."""
+    for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
+        process = leftover.name[len(target.name) + 2 :].split("-")[0]
         if process.isdigit() and int(process) != os.getpid() and not _alive(int(process)):
-            left.unlink(missing_ok=True)
+            leftover.unlink(missing_ok=True)
 
 
 def _alive(process: int) -> bool:

@@ -13,9 +13,9 @@ from semibandit._util.progress import transfer
 from semibandit.cli.errors import reporting_errors
 from semibandit.cli.options import LabelColumns, label_columns
 from semibandit.data import catalogue
-from semibandit.data.catalogue import Known
+from semibandit.data.catalogue import CatalogueEntry
 from semibandit.data.dataset import Dataset
-from semibandit.data.download import fetch
+from semibandit.data.download.cache import cached_path, download_dataset, import_dataset
 from semibandit.data.read import read_dataset
 
 __all__ = ["data"]
@@ -40,7 +40,7 @@ def list_sets() -> None:
         text = column in ("name", "here", "rows; labels")
         table.add_column(column, justify="left" if text else "right", no_wrap=True)
     for known in catalogue.SOURCE.sets:
-        here = "yes" if fetch.cached(known.name) else ""
+        here = "yes" if cached_path(known.name) else ""
         cells = [known.name, *_figures(known), here, known.about]
         table.add_row(*cells[: len(columns)])
     console.print(table)
@@ -71,17 +71,17 @@ def get(
     known = catalogue.SOURCE.sets
     with reporting_errors("data get"):
         chosen = (
-            list(known) if names == ["all"] else [catalogue.SOURCE.known(name) for name in names]
+            list(known) if names == ["all"] else [catalogue.SOURCE.entry(name) for name in names]
         )
         for one in chosen:
-            with transfer() as watch:
+            with transfer() as progress:
                 if here is None:
-                    dataset = fetch.get(one.name, watch)
+                    dataset = download_dataset(one.name, progress)
                 else:
-                    dataset = fetch.keep(one.name, here, watch)
+                    dataset = import_dataset(one.name, here, progress)
             Console().print(
                 f"{one.name}: {dataset.n} rows, {dataset.d} features, {dataset.K} labels, "
-                f"in {fetch.cached(one.name)}",
+                f"in {cached_path(one.name)}",
                 highlight=False,
                 soft_wrap=True,
             )
@@ -110,29 +110,29 @@ def info(
     """
     with reporting_errors("data info"):
         known = _known(what)
-        if known is not None and fetch.cached(what) is None:
+        if known is not None and cached_path(what) is None:
             _print(_published(known))
             return
-        with transfer() as watch:
+        with transfer() as progress:
             dataset = read_dataset(
                 what,
                 name=name,
                 labels=label_columns(labels),
                 split=int(split) if split is not None and split.isdigit() else split,
                 test=test,
-                watch=watch,
+                progress=progress,
             )
     _print(_found(dataset, known))
 
 
-def _known(what: str) -> Known | None:
+def _known(what: str) -> CatalogueEntry | None:
     """The catalogue's set of that name, where no file is called so."""
     if Path(what).exists():
         return None
     return next((known for known in catalogue.SOURCE.sets if known.name == what.lower()), None)
 
 
-def _published(known: Known) -> list[tuple[str, str]]:
+def _published(known: CatalogueEntry) -> list[tuple[str, str]]:
     n, d, K, cardinality, density = _figures(known)
     return [
         ("name", known.name),
@@ -146,7 +146,7 @@ def _published(known: Known) -> list[tuple[str, str]]:
     ]
 
 
-def _found(dataset: Dataset, known: Known | None) -> list[tuple[str, str]]:
+def _found(dataset: Dataset, known: CatalogueEntry | None) -> list[tuple[str, str]]:
     def beside(value: float | None) -> str:
         return "" if value is None else f" (published: {value:.3f})"
 
@@ -172,7 +172,7 @@ def _some(names: tuple[str, ...]) -> str:
     return ", ".join(names[:5]) + (f", ... ({len(names)})" if len(names) > 5 else "")
 
 
-def _figures(known: Known) -> tuple[str, str, str, str, str]:
+def _figures(known: CatalogueEntry) -> tuple[str, str, str, str, str]:
     n = f"{known.n_train} + {known.n_test}"
     return n, str(known.d), str(known.K), f"{known.cardinality:.3f}", f"{known.density:.3f}"
 

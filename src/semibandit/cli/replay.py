@@ -109,8 +109,8 @@ def read_data(data: str, labels: list[str] | None) -> Dataset:
     """The data set, with a progress bar if it has to be downloaded."""
     if data in STAND_INS:
         return stand_in(data)
-    with transfer() as watch:
-        return read_dataset(data, labels=label_columns(labels), watch=watch)
+    with transfer() as progress:
+        return read_dataset(data, labels=label_columns(labels), progress=progress)
 
 
 def _replay_data(data: str, words: dict[str, Any], play: dict[str, Any], save: Path | None) -> None:

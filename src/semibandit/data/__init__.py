@@ -1,1 +1,1 @@
-"""Multilabel data sets: a catalogue, a fetcher, and readers for the files that people have."""
+"""Multilabel data sets: a catalogue with downloads, and readers for common file formats."""

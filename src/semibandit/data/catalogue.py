@@ -16,22 +16,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from semibandit._util.checks import nearest
 from semibandit.errors import InputError
 
-__all__ = ["SOURCE", "Known", "Member", "Source"]
+__all__ = ["SOURCE", "CatalogueEntry", "Member", "SourcePackage"]
 
 
 @dataclass(frozen=True)
 class Member:
-    """A file inside the archive, and the sha256 that it must have."""
+    """A file inside the archive of the source package, and the sha256 that it must have."""
 
     path: str
     sha256: str
 
 
 @dataclass(frozen=True)
-class Known:
-    """A data set we know by name: its published statistics and its two files."""
+class CatalogueEntry:
+    """A data set that is known by name: its published statistics and its two files.
+
+    Parameters
+    ----------
+    name : str
+        The name, in lower case.
+    about : str
+        What the rows are, and what the labels are.
+    n_train, n_test, d, K : int
+        Rows for training and for testing, features, and labels.
+    cardinality, density : float
+        Relevant labels per row on average, and the same divided by K.
+    train, test : Member
+        Its files in the source package.
+    """
 
     name: str
     about: str
@@ -46,53 +61,81 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Source:
-    """A source package on the package index, and the sets in it."""
+class SourcePackage:
+    """A source package on the package index, and the data sets in it.
+
+    Parameters
+    ----------
+    package, version : str
+        The requirement: package==version.
+    filename, sha256 : str
+        The archive's file name, and the checksum that it must have.
+    sets : tuple of CatalogueEntry
+        The data sets, in the order in which they are listed.
+    """
 
     package: str
     version: str
     filename: str
     sha256: str
-    sets: tuple[Known, ...]
+    sets: tuple[CatalogueEntry, ...]
 
     @property
     def title(self) -> str:
-        """The package as a requirement names it."""
+        """The package and its version, for people to read."""
         return f"{self.package} {self.version}"
 
-    def known(self, name: str) -> Known:
-        """The set of that name, whatever its case."""
-        for known in self.sets:
-            if known.name == name.lower():
-                return known
-        names = ", ".join(known.name for known in self.sets)
-        raise InputError(f"no data set is called {name!r}; there are {names}")
+    @property
+    def names(self) -> list[str]:
+        """The names of the data sets."""
+        return [entry.name for entry in self.sets]
+
+    def entry(self, name: str) -> CatalogueEntry:
+        """Look up a data set by its name, in upper or lower case.
+
+        Raises
+        ------
+        InputError
+            If no data set has this name; the text has the nearest one.
+
+        Examples
+        --------
+        >>> SOURCE.entry("Yeast").K
+        14
+        """
+        for entry in self.sets:
+            if entry.name == name.lower():
+                return entry
+        suggestion = nearest(name.lower(), self.names)
+        raise InputError(
+            f"no data set is called {name!r}; there are {', '.join(self.names)}{suggestion}"
+        )
 
 
-def _known(
+def _entry(
     name: str,
     about: str,
     shape: tuple[int, int, int, int],
     labels: tuple[float, float],
     sha256: tuple[str, str],
     member: str = "",
-) -> Known:
+) -> CatalogueEntry:
     stem = f"skmultilearn/data/{member or name}"
     train, test = (
         Member(f"{stem}-{part}.dump.bz2", digest)
         for part, digest in zip(("train", "test"), sha256, strict=True)
     )
-    return Known(name, about, *shape, *labels, train, test)
+    return CatalogueEntry(name, about, *shape, *labels, train, test)
 
 
-SOURCE = Source(
+SOURCE = SourcePackage(
     package="scikit-multilearn",
     version="0.0.1",
     filename="scikit-multilearn-0.0.1.tar.gz",
     sha256="ac30a342595481f46db77f5334c3a1e2d8261f4adbd104e3444f801c3c89b6a0",
     sets=(
         # name, what it is, (n_train, n_test, d, K), (cardinality, density), sha256 of both members
-        _known(
+        _entry(
             "mediamill",
             "video shots, visual features; concepts seen",
             (30993, 12914, 120, 101),
@@ -102,7 +145,7 @@ SOURCE = Source(
                 "651668b891dc5c7e42b1e9a1db28a04011a88414c1c6e91a6b01c343a8a2d5c3",
             ),
         ),
-        _known(
+        _entry(
             "yeast",
             "genes, expression profiles; functional classes",
             (1500, 917, 103, 14),
@@ -112,7 +155,7 @@ SOURCE = Source(
                 "71b014c4095714af833ca6c70b76a6ec0cdd3182931a206e84e1d0ebb133e84f",
             ),
         ),
-        _known(
+        _entry(
             "scene",
             "photographs, colour moments; kinds of scene",
             (1211, 1196, 294, 6),
@@ -122,7 +165,7 @@ SOURCE = Source(
                 "741914af229dc2378e1d5f57442b50862d52469cee57efb7308e7576ab57c7f9",
             ),
         ),
-        _known(
+        _entry(
             "emotions",
             "music, rhythm and timbre; moods",
             (391, 202, 72, 6),
@@ -132,7 +175,7 @@ SOURCE = Source(
                 "d84af74a2dbd457e0249d91828da017af6bc83cef1d0e9080b99e8b9384dd2ca",
             ),
         ),
-        _known(
+        _entry(
             "delicious",
             "web pages, words; users' tags",
             (12920, 3185, 500, 983),
@@ -142,7 +185,7 @@ SOURCE = Source(
                 "9a8af0f3cd4788a16cf59afaea92387313ba3cf7402a5f39d285c7d4e550bedd",
             ),
         ),
-        _known(
+        _entry(
             "bibtex",
             "references, words; users' tags",
             (4880, 2515, 1836, 159),
@@ -152,7 +195,7 @@ SOURCE = Source(
                 "1aa9347b8ffbe0b37461654c750191b50ed3466407d53cfb1e9736734bc019f4",
             ),
         ),
-        _known(
+        _entry(
             "enron",
             "e-mails, words; topics",
             (1123, 579, 1001, 53),
@@ -162,7 +205,7 @@ SOURCE = Source(
                 "6924e3c9e1513e6e00960717b49d08e53b79ce8d758e8402e8bfabc1d268013e",
             ),
         ),
-        _known(
+        _entry(
             "tmc2007-500",
             "flight safety reports, words; problems",
             (21519, 7077, 500, 22),
@@ -172,7 +215,7 @@ SOURCE = Source(
                 "33288f3f5c5589ecd6588479764bd83be14c5e08fa5f27429136e7fb0cf5a039",
             ),
         ),
-        _known(
+        _entry(
             "corel5k",
             "photographs, segments; keywords",
             (4500, 500, 499, 374),

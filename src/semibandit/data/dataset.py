@@ -19,14 +19,28 @@ Matrix: TypeAlias = Any  # a 2-d NumPy array or a scipy csr_array
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Contexts and relevant labels, for training and, where there is a split, for testing.
+    """Contexts and their relevant labels, for training and, if there is a split, for testing.
 
-    X_train, X_test  n×d floats, dense or CSR; integers become float64, float32 stays
-    Y_train, Y_test  n×K zeros and ones (uint8), dense or CSR; the test part may be absent
-    feature_names    d names, or none at all
-    label_names      K names, or none at all
-    source           where it came from, in words
+    Parameters
+    ----------
+    name : str
+        The name of the data set.
+    X_train, X_test : n×d matrix
+        The contexts, dense or sparse. Integers become float64, float32 stays as it is.
+    Y_train, Y_test : n×K matrix of zeros and ones
+        The relevant labels, dense or sparse; they become uint8. X_test and Y_test may be absent.
+    feature_names, label_names : tuple of str
+        The names of all features and of all labels, or none at all.
+    source : str
+        Where the data came from, for people to read.
 
+    Raises
+    ------
+    InputError
+        If the matrices are not of finite numbers, Y has others than 0 and 1, or sizes differ.
+
+    Examples
+    --------
     >>> toy = Dataset("toy", [[1, 0], [0, 1], [1, 1]], [[1, 0, 0], [0, 1, 1], [1, 0, 0]])
     >>> toy.n, toy.d, toy.K, round(toy.cardinality, 2), round(toy.density, 2)
     (3, 2, 3, 1.33, 0.44)
@@ -44,58 +58,62 @@ class Dataset:
     def __post_init__(self) -> None:
         if (self.X_test is None) != (self.Y_test is None):
             raise InputError("X_test and Y_test come together: one of them is missing")
-        for part in ("train", "test"):
-            if part == "test" and self.X_test is None:
-                continue
-            X = _contexts(getattr(self, f"X_{part}"), f"X_{part}")
-            Y = _labels(getattr(self, f"Y_{part}"), f"Y_{part}")
-            if X.shape[0] != Y.shape[0]:
-                raise InputError(
-                    f"X_{part} has {X.shape[0]} rows and Y_{part} {Y.shape[0]}: "
-                    "each context needs one of both"
-                )
-            object.__setattr__(self, f"X_{part}", X)
-            object.__setattr__(self, f"Y_{part}", Y)
+        self._check_matrices("train")
         if self.X_test is not None:
-            _same_width(self.X_train, self.X_test, "X", "features")
-            _same_width(self.Y_train, self.Y_test, "Y", "labels")
-        for field, size in (("feature_names", self.d), ("label_names", self.K)):
-            names = tuple(str(name) for name in getattr(self, field))
-            if names and len(names) != size:
-                raise InputError(f"{field} has {len(names)} names for {size} columns")
-            object.__setattr__(self, field, names)
+            self._check_matrices("test")
+            _check_alike(self.X_train, self.X_test, "X", "features")
+            _check_alike(self.Y_train, self.Y_test, "Y", "labels")
+        self._check_names("feature_names", self.d)
+        self._check_names("label_names", self.K)
         if len(set(self.label_names)) != len(self.label_names):
             twice = next(n for n in self.label_names if self.label_names.count(n) > 1)
-            raise InputError(f"label_names holds {twice!r} twice; labels need names of their own")
+            raise InputError(f"label_names holds {twice!r} twice; each label needs its own name")
+
+    def _check_matrices(self, part: str) -> None:
+        X = _context_matrix(getattr(self, f"X_{part}"), f"X_{part}")
+        Y = _label_matrix(getattr(self, f"Y_{part}"), f"Y_{part}")
+        if X.shape[0] != Y.shape[0]:
+            raise InputError(
+                f"X_{part} has {X.shape[0]} rows and Y_{part} {Y.shape[0]}: "
+                "each context needs a row in both"
+            )
+        object.__setattr__(self, f"X_{part}", X)
+        object.__setattr__(self, f"Y_{part}", Y)
+
+    def _check_names(self, field: str, size: int) -> None:
+        names = tuple(str(name) for name in getattr(self, field))
+        if names and len(names) != size:
+            raise InputError(f"{field} has {len(names)} names for {size} columns")
+        object.__setattr__(self, field, names)
 
     @property
     def n_train(self) -> int:
-        """Rows to learn from."""
+        """The number of rows for training."""
         return int(self.X_train.shape[0])
 
     @property
     def n_test(self) -> int:
-        """Rows of the official test part; 0 where there is none."""
+        """The number of rows for testing; 0 if there is no split."""
         return 0 if self.X_test is None else int(self.X_test.shape[0])
 
     @property
     def n(self) -> int:
-        """All rows."""
+        """The number of all rows."""
         return self.n_train + self.n_test
 
     @property
     def d(self) -> int:
-        """Features of a context."""
+        """The number of features."""
         return int(self.X_train.shape[1])
 
     @property
     def K(self) -> int:
-        """Labels."""
+        """The number of labels."""
         return int(self.Y_train.shape[1])
 
     @property
     def cardinality(self) -> float:
-        """Relevant labels of a row, on average over both parts."""
+        """Relevant labels per row, on average over all rows."""
         relevant = int(self.Y_train.sum(dtype=np.int64))
         if self.Y_test is not None:
             relevant += int(self.Y_test.sum(dtype=np.int64))
@@ -103,27 +121,27 @@ class Dataset:
 
     @property
     def density(self) -> float:
-        """How likely a label is relevant: cardinality / K."""
+        """The share of labels that are relevant: cardinality / K."""
         return self.cardinality / self.K
 
     @property
     def sparse(self) -> bool:
-        """Whether X is kept as CSR."""
+        """Whether X is sparse (CSR)."""
         return not isinstance(self.X_train, np.ndarray)
 
     @property
     def rows_without_features(self) -> int:
-        """Rows of zeros in X, which a learner takes only with a bias."""
+        """The number of rows of X that are all zero; learners need a bias for these."""
         return sum(_empty_rows(X) for X in (self.X_train, self.X_test) if X is not None)
 
     @property
     def rows_without_labels(self) -> int:
-        """Rows to which no label is relevant."""
+        """The number of rows without a relevant label."""
         return sum(_empty_rows(Y) for Y in (self.Y_train, self.Y_test) if Y is not None)
 
     @cached_property
     def checksum(self) -> str:
-        """sha256 of what X and Y hold: the same data has the same, whatever file it came in."""
+        """The sha256 of the content of X and Y; it does not depend on the file it came from."""
         digest = hashlib.sha256()
         for field in ("X_train", "Y_train", "X_test", "Y_test"):
             matrix = getattr(self, field)
@@ -134,20 +152,20 @@ class Dataset:
         return digest.hexdigest()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one .npz, whole or not at all; `Dataset.load` gives it back to the bit."""
+        """Write the data set to one .npz file, which `Dataset.load` reads; see `write_npz`."""
         from semibandit.data.formats.npz import write_npz
 
         write_npz(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Dataset:
-        """The data set of an .npz file that `save` wrote."""
+        """Read the data set of an .npz file; see `read_npz`."""
         from semibandit.data.formats.npz import read_npz
 
         return read_npz(path)
 
 
-def _contexts(X: Any, name: str) -> Matrix:
+def _context_matrix(X: Any, name: str) -> Matrix:
     matrix = _matrix(X, name)
     if matrix.dtype not in (np.float32, np.float64):
         matrix = matrix.astype(np.float64)
@@ -160,7 +178,7 @@ def _contexts(X: Any, name: str) -> Matrix:
     return matrix
 
 
-def _labels(Y: Any, name: str) -> Matrix:
+def _label_matrix(Y: Any, name: str) -> Matrix:
     matrix = _matrix(Y, name)
     values = matrix if isinstance(matrix, np.ndarray) else matrix.data
     wrong = values[(values != 0) & (values != 1)]
@@ -170,14 +188,14 @@ def _labels(Y: Any, name: str) -> Matrix:
 
 
 def _matrix(value: Any, name: str) -> Matrix:
-    """A 2-d array, or a CSR one in canonical form, of numbers and with something in it."""
+    """A dense matrix or a sparse one in canonical form, of numbers and not empty."""
     matrix: Matrix
     if hasattr(value, "tocsr"):
         from scipy.sparse import csr_array
 
         matrix = csr_array(value)
         if not matrix.has_canonical_format or not matrix.data.all():
-            matrix = matrix.copy()  # the caller keeps theirs as it was
+            matrix = matrix.copy()  # the caller's matrix stays as it was
             matrix.sum_duplicates()
             matrix.eliminate_zeros()
     else:
@@ -186,12 +204,12 @@ def _matrix(value: Any, name: str) -> Matrix:
         raise InputError(f"{name} must hold numbers, got an array of {matrix.dtype}")
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(
-            f"{name} must have a row per context and a column each, got shape {matrix.shape}"
+            f"{name} must be a matrix with a row per context, got shape {matrix.shape}"
         )
     return matrix
 
 
-def _same_width(train: Matrix, test: Matrix, letter: str, what: str) -> None:
+def _check_alike(train: Matrix, test: Matrix, letter: str, what: str) -> None:
     if train.shape[1] != test.shape[1]:
         raise InputError(
             f"{letter}_train has {train.shape[1]} {what}, {letter}_test has {test.shape[1]}"

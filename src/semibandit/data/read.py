@@ -1,4 +1,4 @@
-"""Any data set, by its name or from a file: the reader is chosen by what the file is."""
+"""Any data set, by its name or from a file: the reader is chosen by the file's content."""
 
 from __future__ import annotations
 
@@ -7,37 +7,27 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from semibandit._util.checks import nearest
 from semibandit.data import catalogue
 from semibandit.data.dataset import Dataset
-from semibandit.data.download import fetch
+from semibandit.data.download.cache import download_dataset
 from semibandit.data.formats import arff, dump, extreme, npz, svmlight, table
-from semibandit.data.formats.dump import Watch
-from semibandit.data.formats.text import called, held_out
-from semibandit.errors import InputError
+from semibandit.data.formats.detect import detect_format, find_in_folder
+from semibandit.data.progress import Progress
+from semibandit.errors import InputError, MissingFile
 
-__all__ = ["kind_of", "read_dataset"]
+__all__ = ["READERS", "read_dataset"]
 
 Reader: TypeAlias = Callable[..., Dataset]
-READERS: dict[str, tuple[Reader, tuple[str, ...]]] = {  # and the options that each takes
+READERS: dict[str, tuple[Reader, tuple[str, ...]]] = {  # by format, with the options of each
     "npz": (npz.read_npz, ()),
     "arff": (arff.read_arff, ("name", "labels", "test", "xml")),
     "extreme": (extreme.read_extreme, ("name", "test", "split")),
     "svmlight": (svmlight.read_svmlight, ("name", "test")),
     "csv": (table.read_csv, ("name", "labels", "test", "split")),
     "parquet": (table.read_parquet, ("name", "labels", "test", "split")),
-    "dump": (dump.read_dump, ("watch",)),
-    "archive": (dump.read_archive, ("name", "watch")),
-}
-MAGIC = {b"PK\x03\x04": "npz", b"PAR1": "parquet", b"BZh": "dump", b"\x1f\x8b": "archive"}
-SUFFIXES = {
-    **dict.fromkeys((".txt", ".svm", ".svmlight", ".libsvm"), ("extreme", "svmlight")),
-    ".npz": ("npz",),
-    ".arff": ("arff",),
-    ".csv": ("csv",),
-    ".tsv": ("csv",),
-    ".parquet": ("parquet",),
-    ".bz2": ("dump",),
-    ".gz": ("archive",),
+    "dump": (dump.read_dump, ("progress",)),
+    "archive": (dump.read_archive, ("name", "progress")),
 }
 
 
@@ -49,105 +39,93 @@ def read_dataset(
     test: str | os.PathLike[str] | None = None,
     split: str | int | None = None,
     xml: str | os.PathLike[str] | None = None,
-    watch: Watch | None = None,
+    progress: Progress | None = None,
 ) -> Dataset:
-    """The data set that `what` names: one of the catalogue's (fetched once), a file, or a folder.
+    """Read a data set: one of the catalogue, which is downloaded once, or a file or folder.
 
-    what    "mediamill" or another name of `semibandit data list`; or a file: .npz, Mulan's ARFF,
-            the extreme-classification text format, multilabel svmlight, CSV or Parquet, the source
-            package or one of its members; or a folder with one of these
-    name    what to call it; of an archive or a folder with several, which one to take
-    labels  ARFF, CSV, Parquet: which columns are labels: names, patterns, or how many (the last)
-    test    the test part, where it is another file that is not called like the first
-    split   CSV, Parquet: the column that says train or test; extreme: which of the splits, from 0
-    xml     ARFF: the file that names the labels, where it is not called like the first
-    watch   called with what is being done, how far, and of how much
+    Parameters
+    ----------
+    what : str or path
+        "mediamill" or another name of `semibandit data list`; or a file: .npz, Mulan's ARFF, the
+        extreme-classification text format, multilabel svmlight, CSV, Parquet, the source package
+        or one of its members; or a folder with one of these.
+    name : str, optional
+        The name of the data set; of an archive or a folder with several, which one to read.
+    labels : names, patterns or int, optional
+        ARFF, CSV and Parquet: which columns are labels, or how many of the last columns.
+    test : path, optional
+        The file with the rows for testing, if its name is not that of the first with "test".
+    split : str or int, optional
+        CSV and Parquet: the column that has "train" or "test" in each row. Extreme-classification
+        format: which column of the split files, from 0.
+    xml : path, optional
+        ARFF: the file that names the labels, if it is not called like the first.
+    progress : callable, optional
+        Called with what is being done, how many bytes are done, and of how many.
+
+    Returns
+    -------
+    Dataset
+        The data set.
+
+    Raises
+    ------
+    MissingFile
+        If `what` is neither a file or folder nor a name of the catalogue.
+    FileError
+        If the file is damaged, or of no known format.
+    InputError
+        If an option does not apply to the file, or one is missing.
+    DownloadError
+        If a data set of the catalogue could not be downloaded.
+    MissingExtra
+        If the file is Parquet, and pyarrow is not installed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "toy.csv")
+    ...     _ = file.write_text("age,height,likes_sea\\n30,1.8,1\\n41,1.6,0\\n")
+    ...     read_dataset(file, labels=["likes_sea"]).feature_names
+    ('age', 'height')
     """
-    given = {"labels": labels, "test": test, "split": split, "xml": xml}
-    options: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    options: dict[str, Any] = {"labels": labels, "test": test, "split": split, "xml": xml}
+    options = {key: value for key, value in options.items() if value is not None}
     path = Path(what)
     if not path.exists():
-        if isinstance(what, str) and what.lower() in [k.name for k in catalogue.SOURCE.sets]:
-            _refuse(options, what, "a set of the catalogue", ())
-            return fetch.get(what, watch)
-        names = ", ".join(known.name for known in catalogue.SOURCE.sets)
-        raise InputError(f"{os.fspath(what)!r} is neither a file nor one of {names}")
+        return _read_named(what, options, progress)
     if path.is_dir():
-        path = _in_folder(path, name)
-    kind = kind_of(path)
-    reader, takes = READERS[kind]
-    _refuse(options, path.name, f"read as {kind}", takes)
-    if kind == "archive" and name is None:
+        path = find_in_folder(path, name)
+    format_ = detect_format(path)
+    reader, allowed = READERS[format_]
+    _check_options(options, allowed, f"{path.name} is read as {format_}")
+    if format_ == "archive" and name is None:
         raise InputError(f"{path.name} holds several data sets: say which with name=")
-    if kind in ("csv", "parquet") and labels is None:
+    if format_ in ("csv", "parquet") and labels is None:
         raise InputError(f"{path.name} is a table: say which columns are labels with labels=")
-    if kind == "arff" and isinstance(labels, str):
+    if format_ == "arff" and isinstance(labels, str):
         options["labels"] = [labels]
-    options |= {k: v for k, v in (("name", name), ("watch", watch)) if k in takes and v is not None}
+    for key, value in (("name", name), ("progress", progress)):
+        if key in allowed and value is not None:
+            options[key] = value
     return reader(path, **options)
 
 
-def kind_of(path: Path) -> str:
-    """What the file is, by what is in it: a key of READERS."""
-    with path.open("rb") as file:
-        head = file.read(65536)
-    for magic, kind in MAGIC.items():
-        if head.startswith(magic):
-            return kind
-    text = head.decode("utf-8-sig", errors="replace")
-    lines = [line for line in text.splitlines() if line.strip()]
-    if b"\0" in head or not lines:
-        raise InputError(f"{path.name} is {'empty' if not lines else 'of no format known here'}")
-    if lines[0].lstrip().lower().startswith(("%", "@relation", "@attribute")):
-        return "arff"
-    if len(lines[0].split()) == 3 and all(word.isdigit() for word in lines[0].split()):
-        return "extreme"
-    rows = [line for line in lines if not line.startswith("#")]
-    words = rows[0].partition("#")[0].split() if rows else []
-    if any(":" in word for word in words) and all(":" in word for word in words[1:]):
-        return "svmlight"
-    if any(separator in lines[0] for separator in ",;\t"):
-        return "csv"
-    raise InputError(f"{path.name} is of no format known here: it starts {lines[0][:40]!r}")
+def _read_named(
+    what: str | os.PathLike[str], options: dict[str, Any], progress: Progress | None
+) -> Dataset:
+    names = catalogue.SOURCE.names
+    if isinstance(what, str) and what.lower() in names:
+        _check_options(options, (), f"{what} is a data set of the catalogue")
+        return download_dataset(what, progress)
+    suggestion = nearest(os.fspath(what), names)
+    raise MissingFile(
+        f"{os.fspath(what)!r} is neither a file nor one of {', '.join(names)}{suggestion}"
+    )
 
 
-def _refuse(options: dict[str, Any], what: str, kind: str, takes: tuple[str, ...]) -> None:
+def _check_options(options: dict[str, Any], allowed: tuple[str, ...], reason: str) -> None:
     for key in options:
-        if key not in takes:
-            raise InputError(f"{key}= does not apply: {what} is {kind}")
-
-
-def _in_folder(folder: Path, name: str | None) -> Path:
-    """The one data set in a folder, or the one called `name`; those with a test part come first."""
-    found = [path for path in sorted(folder.iterdir()) if _is_data(path)]
-    tests = {_partner(path) for path in found} - {None}
-    found = [path for path in found if path not in tests]
-    if any(_partner(path) for path in found):
-        found = [path for path in found if _partner(path) or path.name.endswith(dump.TRAIN)]
-    if name is not None and len(found) > 1:
-        found = [path for path in found if _called(path) == name.lower()] or found
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        raise InputError(f"{folder} holds no data set of a format known here")
-    names = ", ".join(path.name for path in found[:9])
-    raise InputError(f"{folder} holds several data sets ({names}): name one, or its file")
-
-
-def _is_data(path: Path) -> bool:
-    allowed = SUFFIXES.get(path.suffix.lower(), ())
-    try:
-        return path.is_file() and bool(allowed) and kind_of(path) in allowed
-    except ValueError:
-        return False
-
-
-def _partner(path: Path) -> Path | None:
-    if path.name.endswith(dump.TRAIN):
-        other = path.with_name(path.name.replace(dump.TRAIN, dump.TEST))
-        return other if other.exists() else None
-    return held_out(path)
-
-
-def _called(path: Path) -> str:
-    return called(Path(path.name.removesuffix(dump.SUFFIX))).lower()
+        if key not in allowed:
+            raise InputError(f"{key}= does not apply: {reason}")

@@ -1,1 +1,1 @@
-"""Data sets by name: found on the package index, downloaded once, kept in the cache."""
+"""Data sets by name: found on a package index, downloaded once, kept in the cache."""

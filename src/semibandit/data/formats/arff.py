@@ -2,74 +2,29 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 
+from semibandit._util.checks import nearest
 from semibandit.data.dataset import Dataset, Matrix
-from semibandit.data.formats.text import Rows, at, called, decode, held_out
-from semibandit.errors import InputError
+from semibandit.data.formats.arff_table import ArffTable, Attribute, read_arff_table
+from semibandit.data.formats.files import (
+    dataset_from,
+    dataset_name,
+    existing_file,
+    train_and_test,
+)
+from semibandit.errors import FileError, InputError
 
 __all__ = ["read_arff"]
 
-QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
-ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)(?:\s+|(?=\{{))(.+)", re.IGNORECASE)
-PAIR = re.compile(rf"\s*(\d+)\s+({QUOTED}|[^,\s]+)\s*(?:,|$)")
-MEKA = re.compile(r"-C\s+(-?\d+)")
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """A column: of numbers, or of the named values."""
-
-    name: str
-    values: tuple[str, ...] = ()  # none: numbers
-
-    @property
-    def width(self) -> int:
-        """Columns it takes: one, or one a value where there are several that are no numbers."""
-        return len(self.values) if self.named and len(self.values) > 2 else 1
-
-    @property
-    def named(self) -> bool:
-        """Whether its values are words, not numbers."""
-        return any(_number(value) is None for value in self.values)
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of its columns."""
-        return [f"{self.name}={v}" for v in self.values] if self.width > 1 else [self.name]
-
-    def code(self, text: str) -> list[float]:
-        """What stands in its columns for `text`."""
-        if not self.named:
-            number = _number(text)
-            if number is None:
-                what = "missing ('?'): fill it in first" if text == "?" else f"{text!r}"
-                raise InputError(
-                    f"{self.name!r} is {what}" + ("" if text == "?" else ", no number")
-                )
-            return [number]
-        if text not in self.values:
-            raise InputError(f"{self.name!r} is {text!r}, declared as {{{', '.join(self.values)}}}")
-        if self.width == 1:
-            return [float(self.values.index(text))]
-        return [float(value == text) for value in self.values]
-
-
-@dataclass(frozen=True)
-class Table:
-    """What an ARFF file holds: its relation, attributes, and one matrix with all columns."""
-
-    relation: str
-    attributes: tuple[Attribute, ...]
-    data: Matrix
+MEKA_LABELS = re.compile(r"-C\s+(-?\d{1,18})")
+MOST_DENSE_LABELS = 100_000_000  # entries of Y
 
 
 def read_arff(
@@ -80,236 +35,136 @@ def read_arff(
     test: str | os.PathLike[str] | None = None,
     name: str | None = None,
 ) -> Dataset:
-    """The data set of an ARFF file, dense or sparse.
+    """Read an ARFF file, with dense or sparse rows.
 
-    labels  which attributes are labels: their names, or how many (the last ones; negative: the
-            first ones). By default what the XML file beside it says, or the `-C` of MEKA's relation
-    xml     the XML file; by default x.xml for x.arff, x-train.arff
-    test    the test part; by default x-test.arff for x-train.arff
+    An attribute of words is one column of 0 and 1 if there are two words, and a column for each
+    word if there are more.
 
-    Attributes of words become 0 and 1 where there are two of them, and a column each where more.
+    Parameters
+    ----------
+    path : path
+        The file, with the rows for training.
+    labels : names or int, optional
+        Which attributes are labels: their names, or how many (the last ones; the first ones if the
+        number is negative). By default those in the XML file, or in the `-C` of MEKA's relation.
+    xml : path, optional
+        The XML file that names the labels. By default x.xml for x.arff and x-train.arff.
+    test : path, optional
+        The file with the rows for testing. By default x-test.arff for x-train.arff, if it is there.
+    name : str, optional
+        The name of the data set. By default it follows from the file's name.
+
+    Returns
+    -------
+    Dataset
+        The data set, with the names of its features and labels.
+
+    Raises
+    ------
+    FileError
+        If one of the files is damaged or of another format.
+    MissingFile
+        If there is no such file.
+    InputError
+        If nothing says which attributes are labels, or `labels` has others than the file.
     """
-    path = Path(path)
-    tables, paths = [_table(path)], [path]
-    beside = Path(test) if test is not None else held_out(path)
-    if beside is not None:
-        tables.append(_table(beside))
-        paths.append(beside)
-        if tables[1].attributes != tables[0].attributes:
-            raise InputError(f"{beside.name} has other attributes than {path.name}")
+    paths = train_and_test(path, test)
+    tables = [read_arff_table(p) for p in paths]
     attributes = tables[0].attributes
-    wanted = _label_places(path, tables[0], labels, Path(xml) if xml is not None else None)
-    is_label = np.zeros(len(attributes), dtype=bool)
-    is_label[wanted] = True
-    start = np.concatenate([[0], np.cumsum([a.width for a in attributes])])
-    for place in wanted:
-        if attributes[place].named:
-            values = ", ".join(attributes[place].values)
-            raise InputError(f"label {attributes[place].name!r} is {{{values}}}, expected {{0,1}}")
-    features = [i for i in range(len(attributes)) if not is_label[i]]
-    if not features or not wanted:
-        raise InputError(f"{path.name} has {len(features)} features and {len(wanted)} labels")
+    if tables[-1].attributes != attributes:
+        raise FileError(f"{paths[1].name} has other attributes than {paths[0].name}")
+    chosen = _label_places(paths[0], tables[0], labels, xml)
+    _check_labels(paths[0], [attributes[place] for place in chosen])
+    features = sorted(set(range(len(attributes))) - set(chosen))
+    if not features:
+        raise InputError(f"{paths[0].name} has no attributes but labels: there are no features")
+    start = np.cumsum([0, *(a.width for a in attributes)])
     columns = np.concatenate([np.arange(start[i], start[i + 1]) for i in features])
-    parts = [(t.data[:, columns], _zeros_and_ones(t.data[:, start[wanted]])) for t in tables]
-    X_test, Y_test = parts[1] if len(parts) == 2 else (None, None)
-    return Dataset(
-        name or called(path),
-        *parts[0],
-        X_test,
-        Y_test,
+    return dataset_from(
+        paths,
+        [(table.data[:, columns], _dense_labels(table.data[:, start[chosen]])) for table in tables],
+        name=name,
         feature_names=tuple(c for i in features for c in attributes[i].columns),
-        label_names=tuple(attributes[i].name for i in wanted),
-        source=" and ".join(p.name for p in paths),
+        label_names=tuple(attributes[i].name for i in chosen),
     )
 
 
-def _zeros_and_ones(Y: Matrix) -> Matrix:
-    """Labels dense, as learners take them, unless that would be much."""
-    return Y if isinstance(Y, np.ndarray) or np.prod(Y.shape) > 1e8 else Y.toarray()
+def _check_labels(path: Path, attributes: list[Attribute]) -> None:
+    for attribute in attributes:
+        if attribute.is_nominal:
+            values = ", ".join(attribute.values)
+            raise FileError(
+                f"{path.name}: label {attribute.name!r} is {{{values}}}, expected {{0,1}}"
+            )
 
 
-# Which attributes are labels
+def _dense_labels(Y: Matrix) -> Matrix:
+    """Labels as a dense matrix, which learners read faster, unless it would be very large."""
+    return Y if isinstance(Y, np.ndarray) or np.prod(Y.shape) > MOST_DENSE_LABELS else Y.toarray()
 
 
 def _label_places(
-    path: Path, table: Table, labels: Sequence[str] | int | None, xml: Path | None
+    path: Path,
+    table: ArffTable,
+    labels: Sequence[str] | int | None,
+    xml: str | os.PathLike[str] | None,
 ) -> list[int]:
-    names = [a.name for a in table.attributes]
-    if labels is None and xml is None:
-        xml = _xml_beside(path)
-    if labels is None and xml is not None:
-        labels = _labels_of(xml)
-    if labels is None and (found := MEKA.search(table.relation)):
+    """The places of the labels among the attributes, from the first source that says them."""
+    if labels is None:
+        xml = existing_file(xml) if xml is not None else _find_xml(path)
+        if xml is not None:
+            return _places_in(table, _read_label_names(xml), FileError, path, f" ({xml.name})")
+    if labels is None and (found := MEKA_LABELS.search(table.relation)):
         labels = -int(found[1])  # MEKA counts from the front, and back from the end
     if labels is None:
         raise InputError(
             f"{path.name} does not say which attributes are labels: give labels=, "
-            f"or put {called(path)}.xml beside it"
+            f"or put {dataset_name(path)}.xml beside it"
         )
+    names = [attribute.name for attribute in table.attributes]
     if isinstance(labels, int):
         if not 0 < abs(labels) < len(names):
             raise InputError(f"labels = {labels}, but {path.name} has {len(names)} attributes")
         return list(range(len(names)))[-labels:] if labels > 0 else list(range(-labels))
-    missing = [label for label in labels if label not in names]
-    if missing:
-        raise InputError(f"{path.name} has no attribute {missing[0]!r}, which is to be a label")
+    if not labels:
+        raise InputError("labels = [], expected at least one name")
+    return _places_in(table, labels, InputError, path)
+
+
+def _places_in(
+    table: ArffTable,
+    labels: Sequence[str],
+    refusal: type[InputError],
+    path: Path,
+    said_by: str = "",
+) -> list[int]:
+    names = [attribute.name for attribute in table.attributes]
+    for label in labels:
+        if label not in names:
+            raise refusal(
+                f"{path.name} has no attribute {label!r}, which is to be a label{said_by}"
+                f"{nearest(label, names)}"
+            )
     return [names.index(label) for label in labels]
 
 
-def _xml_beside(path: Path) -> Path | None:
-    for stem in (path.stem, called(path), re.sub(r"[-_.]test$", "", path.stem)):
+def _find_xml(path: Path) -> Path | None:
+    for stem in (path.stem, dataset_name(path), re.sub(r"[-_.]test$", "", path.stem)):
         xml = path.with_name(f"{stem}.xml")
         if xml.exists():
             return xml
     return None
 
 
-def _labels_of(xml: Path) -> list[str]:
+def _read_label_names(xml: Path) -> list[str]:
     content = xml.read_bytes()
     if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
-        raise InputError(f"{xml.name} declares entities: refused, a list of labels needs none")
+        raise FileError(f"{xml.name} declares entities: refused, a list of labels needs none")
     try:
         root = ElementTree.fromstring(content)
-    except ElementTree.ParseError as why:
-        raise InputError(f"{xml.name} is not XML: {why}") from None
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # an encoding, a null byte
+        raise FileError(f"{xml.name} is not XML: {error}") from None
     names = [e.get("name") for e in root.iter() if e.tag.rpartition("}")[2] == "label"]
     if not names or None in names:
-        raise InputError(f"{xml.name} names no labels; expected <label name=...> elements")
+        raise FileError(f"{xml.name} names no labels; expected <label name=...> elements")
     return [name for name in names if name is not None]
-
-
-# The file
-
-
-def _table(path: Path) -> Table:
-    lines = _lines(path)
-    relation, attributes = "", []
-    for number, line in lines:
-        word = line.split(None, 1)[0].lower()
-        if word == "@relation":
-            relation = _unquote(line[len(word) :].strip())
-        elif word == "@attribute":
-            attributes.append(_attribute(path, number, line))
-        elif word == "@data":
-            break
-        else:
-            at(path, number, f"expected @attribute or @data, found {line[:40]!r}")
-    else:
-        raise InputError(f"{path.name} has no @data line: it is cut off, or not an ARFF file")
-    if not attributes:
-        raise InputError(f"{path.name} declares no attributes")
-    return Table(relation, tuple(attributes), _data(path, lines, attributes))
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(decode(path).splitlines(), 1):
-        line = line.strip()
-        if line and not line.startswith("%"):
-            yield number, line
-
-
-def _attribute(path: Path, number: int, line: str) -> Attribute:
-    found = ATTRIBUTE.match(line)
-    if not found:
-        at(path, number, f"expected @attribute NAME TYPE, found {line[:40]!r}")
-    name, kind = _unquote(found[1]), found[2].strip()
-    if kind.startswith("{"):
-        values = tuple(_split(kind.strip("{} \t")))
-        if not kind.endswith("}") or not any(values):
-            at(path, number, f"{name!r} has values {kind[:40]!r}, expected {{a,b}}")
-        return Attribute(name, values)
-    if kind.split()[0].lower() not in ("numeric", "real", "integer"):
-        at(path, number, f"{name!r} is of type {kind[:40]!r}; expected numbers or {{0,1}}")
-    return Attribute(name)
-
-
-def _data(path: Path, lines: Iterator[tuple[int, str]], attributes: list[Attribute]) -> Matrix:
-    first = next(lines, None)
-    if first is None:
-        raise InputError(f"{path.name} has no rows after @data")
-    sparse = first[1].startswith("{")
-    width = sum(a.width for a in attributes)
-    if sparse:
-        _refuse_unsaid(path, attributes)
-    rows, dense = Rows(), []
-    plain = all(not a.named for a in attributes)
-    for number, line in (first, *lines):
-        try:
-            if sparse:
-                rows.add(*_sparse_row(line, attributes))
-            elif plain and "?" not in line and "'" not in line and '"' not in line:
-                dense.append(_numbers(line, attributes))
-            else:
-                dense.append(_dense_row(line, attributes))
-        except ValueError as why:
-            at(path, number, str(why))
-    return rows.matrix(width) if sparse else np.array(dense)
-
-
-def _refuse_unsaid(path: Path, attributes: list[Attribute]) -> None:
-    """What a sparse row leaves out is an attribute's first value, which must be zero then."""
-    for a in attributes:
-        if a.values and (a.width > 1 or a.code(a.values[0]) != [0.0]):
-            values = ", ".join(a.values)
-            raise InputError(
-                f"{path.name}: rows are sparse, and {a.name!r} is {{{values}}}: left out, it would "
-                f"mean {a.values[0]!r}, not zero"
-            )
-
-
-def _numbers(line: str, attributes: list[Attribute]) -> list[float]:
-    parts = line.split(",")
-    _check_count(len(parts), attributes)
-    try:
-        return [float(part) for part in parts]
-    except ValueError:
-        return _dense_row(line, attributes)  # which says what is wrong
-
-
-def _dense_row(line: str, attributes: list[Attribute]) -> list[float]:
-    parts = _split(line)
-    _check_count(len(parts), attributes)
-    return [x for a, part in zip(attributes, parts, strict=True) for x in a.code(part)]
-
-
-def _check_count(count: int, attributes: list[Attribute]) -> None:
-    if count != len(attributes):
-        raise InputError(f"{count} values for {len(attributes)} attributes")
-
-
-def _sparse_row(line: str, attributes: list[Attribute]) -> tuple[list[int], list[float]]:
-    if not (line.startswith("{") and line.endswith("}")):
-        raise InputError(f"expected {{place value, ...}}, found {line[:40]!r}")
-    columns, values, inside, here = [], [], line[1:-1].strip(), 0
-    while here < len(inside):
-        found = PAIR.match(inside, here)
-        if not found:
-            raise InputError(f"expected 'place value', found {inside[here : here + 40]!r}")
-        place, here = int(found[1]), found.end()
-        if place >= len(attributes):
-            raise InputError(f"place {place}, but there are {len(attributes)} attributes")
-        columns.append(place)
-        values.extend(attributes[place].code(_unquote(found[2])))
-    return columns, values
-
-
-def _split(text: str) -> list[str]:
-    """The values between commas, without quotes."""
-    if "'" not in text and '"' not in text:
-        return [part.strip() for part in text.split(",")]
-    quote = "'" if "'" in text else '"'
-    row = next(csv.reader([text], quotechar=quote, escapechar="\\", skipinitialspace=True))
-    return [part.strip() for part in row]
-
-
-def _unquote(text: str) -> str:
-    if len(text) >= 2 and text[0] in "'\"" and text[-1] == text[0]:
-        return re.sub(r"\\(.)", r"\1", text[1:-1])
-    return text
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None

@@ -7,132 +7,187 @@ import hashlib
 import io
 import os
 import tarfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 
 from semibandit.data import catalogue
-from semibandit.data.catalogue import Known, Member, Source
+from semibandit.data.catalogue import CatalogueEntry, Member, SourcePackage
 from semibandit.data.dataset import Dataset, Matrix
+from semibandit.data.formats.files import existing_file
 from semibandit.data.formats.unpickle import read_arrays
-from semibandit.errors import InputError
+from semibandit.data.progress import Progress
+from semibandit.errors import FileError, InputError
 
-__all__ = ["Watch", "read_archive", "read_dump", "read_folder"]
+__all__ = ["SUFFIX", "TRAIN", "find_dump", "find_test_dump", "read_archive", "read_dump"]
 
-Watch: TypeAlias = Callable[[str, int, int], None]  # what is being done, how far, of how much
-SPARSE_BELOW = 0.25  # share of nonzeros
+SPARSE_BELOW = 0.25  # share of entries that are not zero
 SUFFIX = ".dump.bz2"
 TRAIN, TEST = f"-train{SUFFIX}", f"-test{SUFFIX}"
 
 
-def read_dump(path: str | os.PathLike[str], watch: Watch | None = None) -> Dataset:
-    """The data set of NAME-train.dump.bz2, with NAME-test.dump.bz2 beside it where there is one."""
-    path = Path(path)
-    test = path.with_name(path.name.replace(TRAIN, TEST)) if path.name.endswith(TRAIN) else None
-    contents = [path.read_bytes()]
-    if test is not None and test.exists():
-        contents.append(test.read_bytes())
-    name = path.name.removesuffix(TRAIN).removesuffix(TEST).removesuffix(SUFFIX).lower()
-    return _dataset(name, contents, path.name, watch)
+def read_dump(path: str | os.PathLike[str], progress: Progress | None = None) -> Dataset:
+    """Read NAME-train.dump.bz2, and NAME-test.dump.bz2 beside it if it is there.
+
+    Parameters
+    ----------
+    path : path
+        The file with the rows for training.
+    progress : callable, optional
+        Called with what is being done, how many bytes are done, and of how many.
+
+    Returns
+    -------
+    Dataset
+        X as float32, sparse if less than a quarter of it is not zero; Y as uint8.
+
+    Raises
+    ------
+    FileError
+        If a file is damaged, or holds anything but arrays of numbers.
+    MissingFile
+        If there is no such file.
+    """
+    path = existing_file(path)
+    test = find_test_dump(path)
+    contents = [path.read_bytes()] + ([test.read_bytes()] if test is not None else [])
+    return _convert(_name(path), contents, path.name, progress)
 
 
-def read_folder(
-    folder: str | os.PathLike[str], name: str, watch: Watch | None = None
-) -> Dataset | None:
-    """The set called `name`, or None if the folder (or one below) has no such files."""
+def find_dump(folder: str | os.PathLike[str], name: str) -> Path | None:
+    """The file of rows for training of the data set `name`, in the folder or in one below it."""
     for path in sorted(Path(folder).rglob(f"*{TRAIN}")):
-        if path.name.removesuffix(TRAIN).lower() == name.lower():
-            return read_dump(path, watch)
+        if _name(path) == name.lower():
+            return path
     return None
+
+
+def find_test_dump(path: Path) -> Path | None:
+    """NAME-test.dump.bz2 beside NAME-train.dump.bz2, if it is there."""
+    test = path.with_name(path.name.removesuffix(TRAIN) + TEST)
+    return test if path.name.endswith(TRAIN) and test.exists() else None
 
 
 def read_archive(
     path: str | os.PathLike[str],
     name: str,
-    watch: Watch | None = None,
-    source: Source | None = None,
+    progress: Progress | None = None,
+    source: SourcePackage | None = None,
 ) -> Dataset:
-    """The set called `name` out of the source package; its members must have their checksums."""
-    source = source or catalogue.SOURCE
-    known = source.known(name)
+    """Read one data set of the source package.
+
+    Parameters
+    ----------
+    path : path
+        The package's archive, as it was downloaded.
+    name : str
+        The name of a data set in the catalogue.
+    progress : callable, optional
+        Called with what is being done, how many bytes are done, and of how many.
+    source : SourcePackage, optional
+        What the archive should hold. By default the package of the catalogue.
+
+    Returns
+    -------
+    Dataset
+        The data set, as `read_dump` gives it.
+
+    Raises
+    ------
+    FileError
+        If the archive is damaged, or its members do not have the checksums of the catalogue.
+    MissingFile
+        If there is no such file.
+    InputError
+        If the catalogue has no data set of this name.
+    """
+    path, source = existing_file(path), source or catalogue.SOURCE
+    entry = source.entry(name)
     try:
         with tarfile.open(path) as archive:
-            contents = [_member(archive, member) for member in (known.train, known.test)]
-    except (tarfile.TarError, EOFError, OSError) as why:
-        if isinstance(why, FileNotFoundError):
-            raise
-        raise InputError(f"{path} is not a whole archive: {why}") from None
-    except ValueError as why:
-        raise InputError(f"{path}: {why}") from None
-    return _checked(_dataset(known.name, contents, source.title, watch), known)
-
-
-def _member(archive: tarfile.TarFile, member: Member) -> bytes:
-    for entry in archive:
-        if entry.isfile() and entry.name.endswith("/" + member.path):
-            file = archive.extractfile(entry)
-            assert file is not None  # it is a plain file
-            content = file.read()
-            got = hashlib.sha256(content).hexdigest()
-            if got != member.sha256:
-                raise InputError(f"{member.path} has sha256 {got}, expected {member.sha256}")
-            return content
-    raise InputError(f"it has no {member.path}")
-
-
-def _checked(dataset: Dataset, known: Known) -> Dataset:
-    got = (dataset.n_train, dataset.n_test, dataset.d, dataset.K)
-    expected = (known.n_train, known.n_test, known.d, known.K)
-    if got != expected:
-        raise InputError(f"{known.name} has (n_train, n_test, d, K) = {got}, published {expected}")
+            contents = [_read_member(archive, member) for member in (entry.train, entry.test)]
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+        raise FileError(f"{path} is not a complete archive: {error}") from None
+    except FileError as error:
+        raise FileError(f"{path}: {error}") from None
+    dataset = _convert(entry.name, contents, source.title, progress)
+    _check_sizes(dataset, entry)
     return dataset
 
 
-def _dataset(name: str, contents: list[bytes], source: str, watch: Watch | None) -> Dataset:
-    """X as float32, and as CSR where most of it is zero; Y as uint8."""
-    total, done, parts = sum(map(len, contents)), 0, []
+def _read_member(archive: tarfile.TarFile, member: Member) -> bytes:
+    for info in archive:
+        if info.isfile() and info.name.endswith("/" + member.path):
+            file = archive.extractfile(info)
+            assert file is not None  # it is a plain file
+            content = file.read()
+            found = hashlib.sha256(content).hexdigest()
+            if found != member.sha256:
+                raise FileError(f"{member.path} has sha256 {found}, expected {member.sha256}")
+            return content
+    raise FileError(f"it has no {member.path}")
+
+
+def _check_sizes(dataset: Dataset, entry: CatalogueEntry) -> None:
+    found = (dataset.n_train, dataset.n_test, dataset.d, dataset.K)
+    expected = (entry.n_train, entry.n_test, entry.d, entry.K)
+    if found != expected:
+        raise FileError(f"{entry.name} has (n_train, n_test, d, K) = {found}, published {expected}")
+
+
+def _convert(name: str, contents: list[bytes], source: str, progress: Progress | None) -> Dataset:
+    """X as float32, and as CSR if most of it is zero; Y as uint8."""
+    total, done, matrices = sum(map(len, contents)), 0, []
     for content in contents:
-        parts.append(_arrays(content, name, watch, done, total))
+        matrices.append(_read_matrices(content, name, progress, done, total))
         done += len(content)
-    sparse = np.count_nonzero(parts[0][0]) < SPARSE_BELOW * parts[0][0].size
-    rows = [(_compact(X) if sparse else X, Y) for X, Y in parts]
-    X_test, Y_test = rows[1] if len(rows) == 2 else (None, None)
-    return Dataset(name, rows[0][0], rows[0][1], X_test, Y_test, source=source)
+    if np.count_nonzero(matrices[0][0]) < SPARSE_BELOW * matrices[0][0].size:
+        from scipy.sparse import csr_array
 
-
-def _arrays(
-    content: bytes, name: str, watch: Watch | None, done: int, total: int
-) -> tuple[Matrix, Matrix]:
-    raw = _Watched(content, lambda at: watch and watch(f"reading {name}", done + at, total))
+        matrices = [(csr_array(X), Y) for X, Y in matrices]
+    X_test, Y_test = matrices[1] if len(matrices) == 2 else (None, None)
     try:
-        with bz2.open(raw) as file:
+        return Dataset(name, *matrices[0], X_test, Y_test, source=source)
+    except InputError as error:
+        raise FileError(f"{name}: {error}") from None
+
+
+def _read_matrices(
+    content: bytes, name: str, progress: Progress | None, done: int, total: int
+) -> tuple[Matrix, Matrix]:
+    def report(position: int) -> None:
+        if progress:
+            progress(f"reading {name}", done + position, total)
+
+    try:
+        with bz2.open(_ReportingBytes(content, report)) as file:
             arrays = read_arrays(file)  # type: ignore[arg-type]
-    except (ValueError, EOFError, OSError) as why:
-        raise InputError(f"{name} cannot be read: {why}") from None
+    except (FileError, EOFError, OSError) as error:
+        raise FileError(f"{name} cannot be read: {error}") from None
     if set(arrays) != {"X", "y"}:
-        raise InputError(f"{name} holds {sorted(arrays)}, expected 'X' and 'y'")
+        raise FileError(f"{name} holds {sorted(arrays)}, expected 'X' and 'y'")
     X, y = arrays["X"], arrays["y"]
+    if X.ndim != 2 or y.ndim != 2:
+        raise FileError(f"{name}: X and y have shapes {X.shape} and {y.shape}, expected matrices")
     if ((y != 0) & (y != 1)).any():
-        raise InputError(f"{name}: y holds something else than zeros and ones")
+        raise FileError(f"{name}: y holds something else than zeros and ones")
     return X.astype(np.float32), y.astype(np.uint8)
 
 
-def _compact(X: Matrix) -> Matrix:
-    from scipy.sparse import csr_array
-
-    return csr_array(X)
+def _name(path: Path) -> str:
+    return path.name.removesuffix(TRAIN).removesuffix(TEST).removesuffix(SUFFIX).lower()
 
 
-class _Watched(io.BytesIO):
-    """Bytes that say how far they have been read."""
+class _ReportingBytes(io.BytesIO):
+    """Bytes that report how far they have been read."""
 
-    def __init__(self, content: bytes, tell: Callable[[int], object]) -> None:
+    def __init__(self, content: bytes, report: Callable[[int], None]) -> None:
         super().__init__(content)
-        self._tell = tell
+        self._report = report
 
     def read(self, size: int | None = -1, /) -> bytes:
-        piece = super().read(size)
-        self._tell(self.tell())
-        return piece
+        chunk = super().read(size)
+        self._report(self.tell())
+        return chunk

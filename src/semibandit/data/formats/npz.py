@@ -17,20 +17,41 @@ import numpy as np
 
 from semibandit._util.arrays import Array
 from semibandit._util.atomic import replacing
+from semibandit._util.checks import shortened
 from semibandit.data.dataset import Dataset, Matrix
-from semibandit.errors import InputError
+from semibandit.data.formats.files import existing_file
+from semibandit.errors import FileError, InputError
 
 __all__ = ["read_npz", "write_npz"]
 
 FORMAT = 1
 CSR = ("data", "indices", "indptr", "shape")
-PARTS = ("X_train", "Y_train", "X_test", "Y_test")
+MATRICES = ("X_train", "Y_train", "X_test", "Y_test")
+NPZ_ERRORS = (  # what numpy and zipfile raise for damaged files
+    *(ValueError, OSError, EOFError, KeyError, NotImplementedError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error),
+)
 
 
 def write_npz(dataset: Dataset, path: str | os.PathLike[str]) -> None:
-    """Write beside `path`, then put in its place at one stroke."""
+    """Write a data set to one .npz file.
+
+    The file is written beside `path` and then renamed, so that it is never half-written.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What to write.
+    path : path
+        The file to make or to replace.
+
+    Raises
+    ------
+    MissingFile
+        If the folder of `path` does not exist.
+    """
     arrays: dict[str, Array] = {}
-    for key in PARTS:
+    for key in MATRICES:
         matrix = getattr(dataset, key)
         if isinstance(matrix, np.ndarray):
             arrays[key] = matrix
@@ -57,63 +78,93 @@ def write_npz(dataset: Dataset, path: str | os.PathLike[str]) -> None:
 
 
 def read_npz(path: str | os.PathLike[str]) -> Dataset:
-    """The data set in the file, or a ValueError that says what is wrong with it.
+    """Read the data set of an .npz file; it may have X_train and Y_train alone.
 
-    Also files with nothing but X_train and Y_train; a checksum is compared where there is one.
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    Dataset
+        The data set, equal to the bit to the one that was written.
+
+    Raises
+    ------
+    FileError
+        If the file is damaged, of another kind, or its data do not have the checksum it names.
+    MissingFile
+        If there is no such file.
     """
-    path = Path(path)
-    with path.open("rb") as file:
-        try:
-            archive = np.load(file, allow_pickle=False)
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise InputError("it holds one array, not several")
-            arrays = {name: archive[name] for name in archive.files}
-        except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile, zlib.error) as why:
-            raise InputError(f"{path} is not a whole .npz data set: {why}") from None
-    meta = _meta(arrays, path)
-    dataset = Dataset(
-        str(meta.get("name") or path.stem),
-        X_train=_part(arrays, "X_train", path),
-        Y_train=_part(arrays, "Y_train", path),
-        X_test=_part(arrays, "X_test", path),
-        Y_test=_part(arrays, "Y_test", path),
-        feature_names=tuple(meta.get("feature_names", ())),
-        label_names=tuple(meta.get("label_names", ())),
-        source=str(meta.get("source", path.name)),
-    )
+    path = existing_file(path)
+    arrays = _read_arrays(path)
+    meta = _read_meta(arrays, path)
+    X_train, Y_train, X_test, Y_test = (_matrix(arrays, key, path) for key in MATRICES)
+    try:
+        dataset = Dataset(
+            str(meta.get("name") or path.stem),
+            *(X_train, Y_train, X_test, Y_test),
+            feature_names=_names(meta, "feature_names", path),
+            label_names=_names(meta, "label_names", path),
+            source=str(meta.get("source", path.name)),
+        )
+    except FileError:
+        raise
+    except InputError as error:
+        raise FileError(f"{path}: {error}") from None
     if meta.get("checksum", dataset.checksum) != dataset.checksum:
-        raise InputError(f"{path} is damaged: its data do not have the checksum it names")
+        raise FileError(f"{path} is damaged: its data do not have the checksum it names")
     return dataset
 
 
-def _meta(arrays: dict[str, Array], path: Path) -> dict[str, Any]:
+def _read_arrays(path: Path) -> dict[str, Array]:
+    try:
+        with path.open("rb") as file:
+            archive = np.load(file, allow_pickle=False)
+            if isinstance(archive, np.lib.npyio.NpzFile):
+                return {name: archive[name] for name in archive.files}
+    except NPZ_ERRORS as error:
+        raise FileError(f"{path} is not a complete .npz data set: {error}") from None
+    raise FileError(f"{path} is not a complete .npz data set: it holds one array, not several")
+
+
+def _read_meta(arrays: dict[str, Array], path: Path) -> dict[str, Any]:
     if "meta" not in arrays:
         return {}
     try:
         meta = json.loads(str(arrays["meta"]))
-    except ValueError as why:
-        raise InputError(f"{path}: meta is not JSON: {why}") from None
+    except ValueError as error:
+        raise FileError(f"{path}: meta is not JSON: {error}") from None
     if not isinstance(meta, dict):
-        raise InputError(f"{path}: meta is {meta!r}, expected a JSON object")
+        raise FileError(f"{path}: meta is {shortened(meta)}, expected a JSON object")
     if meta.get("format", FORMAT) != FORMAT:
-        raise InputError(f"{path} has format {meta['format']!r}; this version reads {FORMAT}")
+        found = shortened(meta["format"])
+        raise FileError(f"{path} has format {found}; this version reads {FORMAT}")
     return meta
 
 
-def _part(arrays: dict[str, Array], key: str, path: Path) -> Matrix | None:
+def _names(meta: dict[str, Any], key: str, path: Path) -> tuple[str, ...]:
+    names = meta.get(key, [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise FileError(f"{path}: {key} is {shortened(names)}, expected a list of names")
+    return tuple(names)
+
+
+def _matrix(arrays: dict[str, Array], key: str, path: Path) -> Matrix | None:
     if key in arrays:
         return arrays[key]
     fields = [f"{key}_{part}" for part in CSR]
     if not all(field in arrays for field in fields):
         if key.endswith("_test"):
             return None
-        raise InputError(f"{path} has no {key}; it holds {', '.join(sorted(arrays)) or 'nothing'}")
+        raise FileError(f"{path} has no {key}; it holds {', '.join(sorted(arrays)) or 'nothing'}")
     from scipy.sparse import csr_array
 
     data, indices, indptr, shape = (arrays[field] for field in fields)
     try:
         matrix = csr_array((data, indices, indptr), shape=(int(shape[0]), int(shape[1])))
         matrix.check_format(full_check=True)
-    except (ValueError, TypeError, IndexError) as why:
-        raise InputError(f"{path}: {key} is not a sparse matrix: {why}") from None
+    except (ValueError, TypeError, IndexError, OverflowError) as error:
+        raise FileError(f"{path}: {key} is not a sparse matrix: {error}") from None
     return matrix

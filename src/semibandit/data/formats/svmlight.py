@@ -1,16 +1,17 @@
-"""Multilabel svmlight: "label,label feature:value ... # comment", a row each."""
+"""Multilabel svmlight: "label,label feature:value ... # comment", one row per line."""
 
 from __future__ import annotations
 
 import os
-from array import array
 from pathlib import Path
 
 import numpy as np
 
+from semibandit._util.arrays import Array
 from semibandit.data.dataset import Dataset
-from semibandit.data.formats.text import Rows, at, called, held_out
-from semibandit.errors import InputError
+from semibandit.data.formats.files import dataset_from, line_error, train_and_test
+from semibandit.data.formats.sparse_rows import SparseRows, parse_row
+from semibandit.errors import FileError, InputError
 
 __all__ = ["read_svmlight"]
 
@@ -23,76 +24,83 @@ def read_svmlight(
     zero_based: bool | None = None,
     name: str | None = None,
 ) -> Dataset:
-    """The data set of such a file; X sparse. The labels that occur become columns, in order.
+    """Read a multilabel svmlight file. X is sparse; `qid:` words are ignored.
 
-    test        a second file, the test part; by default x-test.svm for x-train.svm
-    n_features  how many there are; by default as many as occur
-    zero_based  whether features are counted from 0; by default, if a 0 occurs
+    Parameters
+    ----------
+    path : path
+        The file, with the rows for training.
+    test : path, optional
+        The file with the rows for testing. By default x-test.svm for x-train.svm, if it is there.
+    n_features : int, optional
+        The number of features. By default the largest that occurs.
+    zero_based : bool, optional
+        Whether features are counted from 0. By default they are if feature 0 occurs.
+    name : str, optional
+        The name of the data set. By default it follows from the file's name.
 
-    `qid:` words are passed over.
+    Returns
+    -------
+    Dataset
+        Its labels are those that occur, ordered as numbers, then as words.
+
+    Raises
+    ------
+    FileError
+        If a line is not of this format, or there are no rows or no labels.
+    MissingFile
+        If there is no such file.
+    InputError
+        If `n_features` or `zero_based` contradict the file.
     """
-    paths = [Path(path)]
-    beside = Path(test) if test is not None else held_out(paths[0])
-    if beside is not None:
-        paths.append(beside)
-    parts = [_rows(p) for p in paths]
-    found = [c for X, _ in parts for c in X.columns]
-    first = 0 if (min(found, default=1) == 0 if zero_based is None else zero_based) else 1
-    if found and min(found) < first:
-        raise InputError("feature 0 occurs, but zero_based=False says that they start at 1")
-    d = max(found, default=first) + 1 - first
+    paths = train_and_test(path, test)
+    tables = [_read_rows(p) for p in paths]
+    used = [c for X, _ in tables for c in X.columns]
+    first = 0 if (min(used, default=1) == 0 if zero_based is None else zero_based) else 1
+    if used and min(used) < first:
+        raise InputError("zero_based = False, but feature 0 occurs")
+    d = max(used, default=first) + 1 - first
     if n_features is not None and n_features < d:
         raise InputError(f"n_features = {n_features}, but {d} occur")
-    names = sorted({label for _, rows in parts for row in rows for label in row}, key=_order)
+    names = sorted({label for _, rows in tables for row in rows for label in row}, key=_order)
     if not names:
-        raise InputError(f"{paths[0].name} has no labels at all")
-    column = {label: j for j, label in enumerate(names)}
-    X = [_shifted(rows, first).matrix(n_features or d) for rows, _ in parts]
-    Y = [np.zeros((len(rows), len(names)), dtype=np.uint8) for _, rows in parts]
-    for matrix, (_, rows) in zip(Y, parts, strict=True):
-        for t, row in enumerate(rows):
-            matrix[t, [column[label] for label in row]] = 1
-    return Dataset(
-        name or called(paths[0]),
-        X[0],
-        Y[0],
-        X[1] if len(X) == 2 else None,
-        Y[1] if len(Y) == 2 else None,
+        raise FileError(f"{paths[0].name} has no labels at all")
+    return dataset_from(
+        paths,
+        [
+            (X.matrix(n_features or d, first=first), _label_matrix(rows, names))
+            for X, rows in tables
+        ],
+        name=name,
         label_names=tuple(names),
-        source=" and ".join(p.name for p in paths),
     )
 
 
-def _shifted(rows: Rows, first: int) -> Rows:
-    """Columns counted from 0."""
-    rows.columns = array("q", (c - first for c in rows.columns))
-    return rows
-
-
-def _rows(path: Path) -> tuple[Rows, list[list[str]]]:
-    X, labels = Rows(), []
+def _read_rows(path: Path) -> tuple[SparseRows, list[list[str]]]:
+    X, labels = SparseRows(), []
     with path.open(encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, 1):
             row = line.partition("#")[0].rstrip()
             if not row:
                 continue  # a comment, or nothing
-            words = row.split()
-            first = words.pop(0) if ":" not in words[0] else ""
             try:
-                pairs = [word.split(":") for word in words if not word.startswith("qid:")]
-                columns, values = [int(c) for c, _ in pairs], [float(v) for _, v in pairs]
-            except ValueError:
-                at(path, number, f"expected 'label,label feature:value ...', found {row[:60]!r}")
-            if min(columns, default=0) < 0:
-                at(path, number, f"feature {min(columns)}; they are counted from 0 or 1")
-            try:
+                words = [word for word in row.split() if not word.startswith("qid:")]
+                first, columns, values = parse_row(words)
                 X.add(columns, values)
-            except ValueError as why:
-                at(path, number, str(why))
+            except FileError as error:
+                raise line_error(path, number, error) from None
             labels.append([_plain(label) for label in first.split(",") if label])
     if not labels:
-        raise InputError(f"{path.name} has no rows")
+        raise FileError(f"{path.name} has no rows")
     return X, labels
+
+
+def _label_matrix(rows: list[list[str]], names: list[str]) -> Array:
+    column = {label: j for j, label in enumerate(names)}
+    Y = np.zeros((len(rows), len(names)), dtype=np.uint8)
+    for t, row in enumerate(rows):
+        Y[t, [column[label] for label in row]] = 1
+    return Y
 
 
 def _plain(label: str) -> str:

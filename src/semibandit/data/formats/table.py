@@ -1,4 +1,4 @@
-"""Tables with label columns: CSV, and Parquet where pyarrow is installed."""
+"""Tables with label columns: CSV, and Parquet if pyarrow is installed."""
 
 from __future__ import annotations
 
@@ -13,109 +13,147 @@ from typing import TypeAlias
 import numpy as np
 
 from semibandit._util.arrays import Array
+from semibandit._util.checks import nearest
 from semibandit.data.dataset import Dataset
-from semibandit.data.formats.text import at, called, decode, held_out
-from semibandit.errors import InputError
+from semibandit.data.formats.files import (
+    dataset_from,
+    existing_file,
+    line_error,
+    read_text,
+    train_and_test,
+)
+from semibandit.errors import FileError, InputError, MissingExtra
 
 __all__ = ["read_csv", "read_parquet"]
 
 Columns: TypeAlias = dict[str, Array]
-WORDS = {"true": 1.0, "false": 0.0}
+LabelColumns: TypeAlias = Sequence[str] | str | int
+TRUTH_VALUES = {"true": 1.0, "false": 0.0}
 
 
 def read_csv(
     path: str | os.PathLike[str],
     *,
-    labels: Sequence[str] | str | int,
+    labels: LabelColumns,
     split: str | None = None,
     test: str | os.PathLike[str] | None = None,
     name: str | None = None,
 ) -> Dataset:
-    """The data set of a table with a header; separated by commas, semicolons or tabs.
+    """Read a table whose first line names the columns, separated by commas, semicolons or tabs.
 
-    labels  which columns are labels (0 and 1, true and false): their names, patterns such as
-            "label_*", or how many (the last ones)
-    split   a column that says "train" or "test"
-    test    a second file, the test part; by default x-test.csv for x-train.csv
+    Parameters
+    ----------
+    path : path
+        The file. Every column that is not a label is a feature, and must hold numbers.
+    labels : names, patterns or int
+        Which columns are labels (0 and 1, or true and false): their names, patterns such as
+        "label_*", or how many of the last columns.
+    split : str, optional
+        The column that has "train" or "test" in each row.
+    test : path, optional
+        The file with the rows for testing. By default x-test.csv for x-train.csv, if it is there
+        and there is no `split`.
+    name : str, optional
+        The name of the data set. By default it follows from the file's name.
 
-    Every other column is a feature, and must hold numbers.
+    Returns
+    -------
+    Dataset
+        The data set, with the names of its features and labels.
+
+    Raises
+    ------
+    FileError
+        If the file is not such a table.
+    MissingFile
+        If there is no such file.
+    InputError
+        If a column in `labels` or `split` does not exist, or both `split` and `test` are given.
     """
-    return _dataset(Path(path), _csv, labels, split, test, name)
+    return _read_table(path, _csv_columns, labels, split, test, name)
 
 
 def read_parquet(
     path: str | os.PathLike[str],
     *,
-    labels: Sequence[str] | str | int,
+    labels: LabelColumns,
     split: str | None = None,
     test: str | os.PathLike[str] | None = None,
     name: str | None = None,
 ) -> Dataset:
-    """The same of a Parquet file; needs pyarrow (`pip install 'semibandit[data]'`)."""
-    return _dataset(Path(path), _parquet, labels, split, test, name)
+    """Read a Parquet file; it needs pyarrow (`pip install 'semibandit[data]'`).
+
+    The parameters, the result and the errors are those of `read_csv`.
+
+    Raises
+    ------
+    MissingExtra
+        If pyarrow is not installed.
+    """
+    return _read_table(path, _parquet_columns, labels, split, test, name)
 
 
-def _dataset(
-    path: Path,
+def _read_table(
+    path: str | os.PathLike[str],
     read: Callable[[Path, str | None], Columns],
-    labels: Sequence[str] | str | int,
+    labels: LabelColumns,
     split: str | None,
     test: str | os.PathLike[str] | None,
     name: str | None,
 ) -> Dataset:
-    beside = Path(test) if test is not None else (None if split else held_out(path))
-    table = read(path, split)
-    parts = [table]
+    """`read` gives the columns of a file; the one called `split` may hold words."""
+    if split is not None and test is not None:
+        raise InputError(f"split = {split!r} and test = {os.fspath(test)!r}: give one of them")
+    paths = train_and_test(path, test) if split is None else (existing_file(path),)
+    tables = [read(p, split) for p in paths]
+    columns = [column for column in tables[0] if column != split]
     if split is not None:
-        parts = list(_divided(path, table, split))
-    elif beside is not None:
-        parts.append(read(beside, None))
-        if set(parts[1]) != set(table):
-            odd = sorted(set(parts[1]) ^ set(table))[0]
-            raise InputError(f"{path.name} and {beside.name} differ in column {odd!r}")
-    columns = [column for column in table if column != split]
-    chosen = _chosen(path, columns, labels)
+        tables = list(_divide(paths[0], tables[0], split))
+    elif len(tables) == 2 and set(tables[0]) != set(tables[1]):
+        odd = sorted(set(tables[0]) ^ set(tables[1]))[0]
+        raise FileError(f"{paths[0].name} and {paths[1].name} differ in column {odd!r}")
+    chosen = _choose(paths[0], columns, labels)
     features = [column for column in columns if column not in set(chosen)]
     if not features:
-        raise InputError(f"{path.name} has no columns but labels: there are no features")
-    X = [np.column_stack([part[c] for c in features]) for part in parts]
-    Y = [np.column_stack([part[c] for c in chosen]) for part in parts]
-    source = path.name if beside is None else f"{path.name} and {beside.name}"
-    return Dataset(
-        name or called(path),
-        X[0],
-        Y[0],
-        X[1] if len(X) == 2 else None,
-        Y[1] if len(Y) == 2 else None,
+        raise InputError(f"{paths[0].name} has no columns but labels: there are no features")
+    return dataset_from(
+        paths,
+        [(_stack(table, features), _stack(table, chosen)) for table in tables],
+        name=name,
         feature_names=tuple(features),
         label_names=tuple(chosen),
-        source=source,
     )
 
 
-def _chosen(path: Path, columns: list[str], labels: Sequence[str] | str | int) -> list[str]:
-    """The label columns, in the file's order for a pattern, else as they were named."""
+def _stack(table: Columns, columns: list[str]) -> Array:
+    return np.column_stack([table[column] for column in columns])
+
+
+def _choose(path: Path, columns: list[str], labels: LabelColumns) -> list[str]:
+    """The label columns: those of a pattern in the file's order, others as they were named."""
     if isinstance(labels, int):
         if not 0 < labels < len(columns):
             raise InputError(f"labels = {labels}, but {path.name} has {len(columns)} columns")
         return columns[-labels:]
     chosen: list[str] = []
-    for wanted in [labels] if isinstance(labels, str) else labels:
-        found = [wanted] if wanted in columns else [c for c in columns if fnmatchcase(c, wanted)]
+    for label in [labels] if isinstance(labels, str) else labels:
+        found = [label] if label in columns else [c for c in columns if fnmatchcase(c, label)]
         if not found:
-            shown = ", ".join(columns[:8]) + (", ..." if len(columns) > 8 else "")
-            raise InputError(f"{path.name} has no column {wanted!r}; it has {shown}")
+            some = ", ".join(columns[:8]) + (", ..." if len(columns) > 8 else "")
+            suggestion = nearest(label, columns)
+            raise InputError(f"{path.name} has no column {label!r}; it has {some}{suggestion}")
         chosen += [column for column in found if column not in chosen]
     return chosen
 
 
-def _divided(path: Path, table: Columns, split: str) -> tuple[Columns, Columns]:
+def _divide(path: Path, table: Columns, split: str) -> tuple[Columns, Columns]:
+    """The rows for training and those for testing, without the column that says which."""
     if split not in table:
-        raise InputError(f"{path.name} has no column {split!r} to split by")
+        raise InputError(f"{path.name} has no column {split!r} to split by{nearest(split, table)}")
     part = np.char.lower(table[split].astype(str))
     wrong = part[(part != "train") & (part != "test")]
     if wrong.size:
-        raise InputError(f"{path.name}: {split!r} holds {str(wrong[0])!r}, expected train or test")
+        raise FileError(f"{path.name}: {split!r} holds {str(wrong[0])!r}, expected train or test")
     rest = {name: column for name, column in table.items() if name != split}
     train, test = (
         {name: column[part == word] for name, column in rest.items()} for word in ("train", "test")
@@ -123,63 +161,65 @@ def _divided(path: Path, table: Columns, split: str) -> tuple[Columns, Columns]:
     return train, test
 
 
-def _csv(path: Path, words: str | None) -> Columns:
-    text = decode(path)
-    first = text.partition("\n")[0]
-    separator = max(",;\t", key=first.count)
+def _csv_columns(path: Path, split: str | None) -> Columns:
+    text = read_text(path)
+    separator = max(",;\t", key=text.partition("\n")[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    rows: list[list[str]] = []
     try:
         header = [name.strip() for name in next(reader, [])]
         if not header or len(set(header)) != len(header):
-            raise InputError(f"{path.name} needs a first line with a name for each column")
-        rows: list[list[str]] = []
+            raise FileError(f"{path.name} needs a first line with a name for each column")
         for row in reader:
-            if not row:
-                continue
-            if len(row) != len(header):
-                at(path, reader.line_num, f"{len(row)} values for {len(header)} columns")
-            rows.append(row)
-    except csv.Error as why:
-        at(path, reader.line_num, str(why))
+            if row and len(row) != len(header):
+                what = f"{len(row)} values for {len(header)} columns"
+                raise line_error(path, reader.line_num, what)
+            if row:
+                rows.append(row)
+    except csv.Error as error:
+        raise line_error(path, reader.line_num, error) from None
     if not rows:
-        raise InputError(f"{path.name} has no rows")
+        raise FileError(f"{path.name} has no rows")
     columns = zip(header, zip(*rows, strict=True), strict=True)
-    return {n: np.array(v) if n == words else _numbers(path, n, v) for n, v in columns}
+    return {
+        name: np.array(values) if name == split else _numbers(path, name, values)
+        for name, values in columns
+    }
 
 
 def _numbers(path: Path, name: str, values: Sequence[str]) -> Array:
     numbers = []
     for row, text in enumerate(values, 1):
+        word = text.strip().lower()
         try:
-            word = text.strip().lower()
-            numbers.append(WORDS[word] if word in WORDS else float(word))
+            numbers.append(TRUTH_VALUES[word] if word in TRUTH_VALUES else float(word))
         except ValueError:
-            what = repr(text) if text.strip() else "empty"
-            raise InputError(
-                f"{path.name}, row {row}: column {name!r} is {what}, expected a number"
+            found = repr(text) if word else "empty"
+            raise FileError(
+                f"{path.name}, row {row}: column {name!r} is {found}, expected a number"
             ) from None
     return np.array(numbers)
 
 
-def _parquet(path: Path, words: str | None) -> Columns:
+def _parquet_columns(path: Path, split: str | None) -> Columns:
     try:
         import pyarrow.parquet
         from pyarrow import ArrowException
     except ImportError:
-        raise InputError(
+        raise MissingExtra(
             f"{path.name} is Parquet, which needs pyarrow: pip install 'semibandit[data]'"
         ) from None
     try:
         table = pyarrow.parquet.read_table(path)
-    except (ArrowException, OSError) as why:
-        raise InputError(f"{path.name} is not a whole Parquet file: {why}") from None
+    except (ArrowException, OSError) as error:
+        raise FileError(f"{path.name} is not a complete Parquet file: {error}") from None
     columns: Columns = {}
     for name in table.column_names:
         column = table.column(name)
         if column.null_count:
-            raise InputError(f"{path.name}: column {name!r} has {column.null_count} empty values")
+            raise FileError(f"{path.name}: column {name!r} has {column.null_count} empty values")
         values = column.to_numpy()
-        if name != words and values.dtype.kind not in "biuf":
-            raise InputError(f"{path.name}: column {name!r} is {column.type}, expected numbers")
-        columns[name] = values.astype(str) if name == words else values
+        if name != split and values.dtype.kind not in "biuf":
+            raise FileError(f"{path.name}: column {name!r} is {column.type}, expected numbers")
+        columns[name] = values.astype(str) if name == split else values
     return columns

@@ -16,7 +16,7 @@ from typing import Any
 
 from semibandit._util.atomic import replacing
 from semibandit.data.catalogue import SOURCE
-from semibandit.data.download.fetch import cached, get
+from semibandit.data.download.cache import cached_path, download_dataset
 from semibandit.errors import InputError
 from semibandit.experiments import cluster
 from semibandit.experiments.paper import plans as paper
@@ -153,11 +153,11 @@ def _all(
 
 def _at_hand(name: str, found: Found, say: Say) -> str:
     """The set itself, fetched if need be; where that fails, a stand-in, and a note that says so."""
-    if name not in {known.name for known in SOURCE.sets} or cached(name) is not None:
+    if name not in {known.name for known in SOURCE.sets} or cached_path(name) is not None:
         return name
     try:
         say(f"fetching {name} (once; it stays in the cache)")
-        get(name)
+        download_dataset(name)
     except OSError as why:
         note = (
             f"{name} could not be fetched ({why}). In its place: mediamill-like, a synthetic world "

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from semibandit.data.formats.extreme import read_extreme
+from semibandit.errors import FileError, InputError
 
 TEXT = "4 5 3\n0,2 0:1.5 4:2\n 1:1\n1 3:0.25\n2\n"
 X = np.array([[1.5, 0, 0, 0, 2], [0, 1, 0, 0, 0], [0, 0, 0, 0.25, 0], [0, 0, 0, 0, 0]])
@@ -29,10 +30,10 @@ def test_split_files(tmp_path):
         assert np.array_equal(dataset.X_train.toarray(), X[train])
         assert np.array_equal(dataset.Y_test.toarray(), Y[test])
         assert dataset.name == "Toy"
-    with pytest.raises(ValueError, match="split = 2, but there are 2, counted from 0"):
+    with pytest.raises(InputError, match=r"split = 2, but toy_trSplit\.txt, line 1, has 2 columns"):
         read_extreme(tmp_path / "Toy_data.txt", split=2)
     (tmp_path / "toy_trSplit.txt").write_text("0\n")
-    with pytest.raises(ValueError, match=r"toy_trSplit\.txt, line 1: expected a row from 1 to 4"):
+    with pytest.raises(FileError, match=r"toy_trSplit\.txt, line 1: expected a row from 1 to 4"):
         read_extreme(tmp_path / "Toy_data.txt")
 
 
@@ -47,6 +48,9 @@ def test_train_and_test_files(tmp_path):
     ("text", "message"),
     [
         ("", "line 1: expected 'rows features labels'"),
+        ("4 5 -3\n", "line 1: expected 'rows features labels', found '4 5 -3'"),
+        ("4 5 " + "3" * 5000, "line 1: expected 'rows features labels', found '4 5 3333"),
+        (TEXT.replace("1:1", "9" * 30 + ":1"), "line 3: column 9999.* is out of range"),
         ("4 5\n", "line 1: expected 'rows features labels', found '4 5'"),
         (TEXT[:-3], "is cut off: 3 rows of the 4"),
         (TEXT + "1 0:1\n", "line 6: more rows than the 4"),
@@ -60,5 +64,16 @@ def test_train_and_test_files(tmp_path):
 )
 def test_mistakes_are_shown_where_they_are(tmp_path, text, message):
     (tmp_path / "toy.txt").write_text(text)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(FileError, match=message):
+        read_extreme(tmp_path / "toy.txt")
+
+
+def test_bytes_that_are_not_utf8_are_refused_where_they_are(tmp_path):
+    (tmp_path / "toy.txt").write_bytes(TEXT.replace("1:1", "1:\xe9").encode("latin-1"))
+    with pytest.raises(FileError, match="line 3: expected 'label,label"):
+        read_extreme(tmp_path / "toy.txt")
+    (tmp_path / "toy.txt").write_text(TEXT)
+    (tmp_path / "toy_trSplit.txt").write_bytes(b"\xe9\n")
+    (tmp_path / "toy_tstSplit.txt").write_text("1\n")
+    with pytest.raises(FileError, match=r"toy_trSplit\.txt, line 1: expected a row from 1 to 4"):
         read_extreme(tmp_path / "toy.txt")

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from semibandit.data.formats.table import read_csv, read_parquet
+from semibandit.errors import FileError, InputError
 
 TEXT = 'age,"likes, sea",y_sun,height,y_snow\n30,1,0,1.8,1\n41,0,true,1.6,FALSE\n'
 COLUMNS = {
@@ -46,15 +47,19 @@ def test_label_columns_by_name_and_by_pattern(tmp_path, made, labels):
 @pytest.mark.parametrize("made", [csv_of, parquet_of])
 def test_columns_that_are_not_there(tmp_path, made):
     read, path = made(tmp_path)
-    with pytest.raises(ValueError, match=r"has no column 'z_\*'; it has age, likes, sea, y_sun"):
+    with pytest.raises(InputError, match=r"has no column 'z_\*'; it has age, likes, sea, y_sun"):
         read(path, labels="z_*")
-    with pytest.raises(ValueError, match="no column 'part' to split by"):
+    with pytest.raises(InputError, match="no column 'part' to split by"):
         read(path, labels=1, split="part")
-    with pytest.raises(ValueError, match=r"labels = 5, but toy.* has 5 columns"):
+    with pytest.raises(InputError, match=r"labels = 5, but toy.* has 5 columns"):
         read(path, labels=5)
-    with pytest.raises(ValueError, match="no columns but labels"):
+    with pytest.raises(InputError, match=r"no column 'y_snw'.*did you mean 'y_snow'"):
+        read(path, labels=["y_snw"])
+    with pytest.raises(InputError, match=r"split = 'age' and test = .*: give one of them"):
+        read(path, labels=1, split="age", test=path)
+    with pytest.raises(InputError, match="no columns but labels"):
         read(path, labels="*")
-    with pytest.raises(ValueError, match=r"Y_train holds 30"):
+    with pytest.raises(FileError, match=r"toy.*: Y_train holds 30"):
         read(path, labels=["age"])
 
 
@@ -75,7 +80,7 @@ def test_a_column_that_says_which_part(tmp_path):
         assert dataset.X_train.tolist() == [[1], [3]]
         assert dataset.X_test.tolist() == [[2]]
     (tmp_path / "toy.csv").write_text("a,part,y\n1,train,1\n2,dev,0\n")
-    with pytest.raises(ValueError, match="'part' holds 'dev', expected train or test"):
+    with pytest.raises(FileError, match="'part' holds 'dev', expected train or test"):
         read_csv(tmp_path / "toy.csv", labels=["y"], split="part")
 
 
@@ -86,7 +91,7 @@ def test_two_files(tmp_path):
     assert dataset.X_test.tolist() == [[5]]
     assert dataset.name == "toy"
     (tmp_path / "toy_test.csv").write_text("y,b\n0,5\n")
-    with pytest.raises(ValueError, match="differ in column 'a'"):
+    with pytest.raises(FileError, match="differ in column 'a'"):
         read_csv(tmp_path / "toy_train.csv", labels=["y"])
 
 
@@ -105,20 +110,20 @@ def test_two_files(tmp_path):
 )
 def test_mistakes_are_shown_where_they_are(tmp_path, text, message):
     (tmp_path / "toy.csv").write_text(text)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(FileError, match=message):
         read_csv(tmp_path / "toy.csv", labels=["y"])
 
 
 def test_parquet_that_is_damaged_or_not_of_numbers(tmp_path):
     _, path = parquet_of(tmp_path)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(ValueError, match="is not a whole Parquet file"):
+    with pytest.raises(FileError, match="is not a complete Parquet file"):
         read_parquet(path, labels=1)
     pq.write_table(pa.table({"a": ["x"], "y": [1]}), path)
-    with pytest.raises(ValueError, match="column 'a' is string, expected numbers"):
+    with pytest.raises(FileError, match="column 'a' is string, expected numbers"):
         read_parquet(path, labels=1)
     pq.write_table(pa.table({"a": [1, None], "y": [1, 0]}), path)
-    with pytest.raises(ValueError, match="column 'a' has 1 empty values"):
+    with pytest.raises(FileError, match="column 'a' has 1 empty values"):
         read_parquet(path, labels=1)
 
 
@@ -129,11 +134,12 @@ def test_csv_needs_no_pyarrow_and_parquet_says_that_it_does(tmp_path):
 import sys
 sys.modules["pyarrow"] = None
 import semibandit as sb
+from semibandit.errors import MissingExtra
 print(sb.read_dataset("toy.csv", labels="y_*").K)
 try:
     sb.read_dataset("toy.parquet", labels="y_*")
-except ValueError as why:
-    print(why)
+except MissingExtra as error:
+    print(error)
 """
     run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     said = "toy.parquet is Parquet, which needs pyarrow: pip install 'semibandit[data]'"

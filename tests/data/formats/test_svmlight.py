@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from semibandit.data.formats.svmlight import read_svmlight
+from semibandit.errors import FileError, InputError
 
 TEXT = "# made by hand\n3,10 qid:7 1:0.5 3:2 # first\n\n10 2:-1\n 1:1e-3\n2.0\n"
 
@@ -22,13 +23,13 @@ def test_counting_from_0_or_from_1(tmp_path):
     path = tmp_path / "toy.svm"
     path.write_text("1 0:1 2:1\n")
     assert read_svmlight(path).d == 3
-    with pytest.raises(ValueError, match="feature 0 occurs"):
+    with pytest.raises(InputError, match="zero_based = False, but feature 0 occurs"):
         read_svmlight(path, zero_based=False)
     path.write_text("1 1:1 2:1\n")
     assert read_svmlight(path).d == 2
     assert read_svmlight(path, zero_based=True).d == 3
     assert read_svmlight(path, n_features=9).d == 9
-    with pytest.raises(ValueError, match="n_features = 1, but 2 occur"):
+    with pytest.raises(InputError, match="n_features = 1, but 2 occur"):
         read_svmlight(path, n_features=1)
 
 
@@ -48,7 +49,7 @@ def test_both_parts_share_labels_and_features(tmp_path):
         ("1 1:1\n2 x:1\n", "toy.svm, line 2: expected 'label,label feature:value ...'"),
         ("1 1:1\n2 3\n", "line 2: expected 'label,label"),
         ("1 1:1:1\n", "line 1: expected 'label,label"),
-        ("1 -1:1\n", "line 1: feature -1"),
+        ("1 -1:1\n", "line 1: column -1 is out of range"),
         ("1 1:1 1:2\n", "line 1: column 1 is given twice"),
         ("1 1:inf\n", "X_train holds inf"),
         ("# nothing\n", "toy.svm has no rows"),
@@ -57,5 +58,5 @@ def test_both_parts_share_labels_and_features(tmp_path):
 )
 def test_mistakes_are_shown_where_they_are(tmp_path, text, message):
     (tmp_path / "toy.svm").write_text(text)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(FileError, match=message):
         read_svmlight(tmp_path / "toy.svm")
