@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 import semibandit
-from semibandit._util.progress import progress_of
+from semibandit._util.progress import progress_bar
 from semibandit.cli import log as log_cli
 from semibandit.cli import serve as serve_cli
 from semibandit.cli.data import data
@@ -137,7 +137,7 @@ def demo(
     with said("demo"):
         out.mkdir(parents=True, exist_ok=True)  # before the work, not after it
         names = demos.players(settings, demos.world(settings, seed))
-        with progress_of(len(names) * seeds * rounds, "rounds") as advance:
+        with progress_bar(len(names) * seeds * rounds, "rounds") as advance:
             plays = demos.run(settings, advance)
         written = demos.write(settings, plays, out)
     console.print(_table(settings, demos.summarise(plays)))

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from semibandit._util.progress import transfer
+from semibandit._util.progress import byte_progress_bar
 from semibandit.cli.errors import label_columns, said
 from semibandit.data import catalogue
 from semibandit.data.catalogue import Known
@@ -73,7 +73,7 @@ def get(
             list(known) if names == ["all"] else [catalogue.SOURCE.known(name) for name in names]
         )
         for one in chosen:
-            with transfer() as watch:
+            with byte_progress_bar() as watch:
                 if here is None:
                     dataset = fetch.get(one.name, watch)
                 else:
@@ -118,7 +118,7 @@ def info(
         if known is not None and fetch.cached(what) is None:
             _print(_published(known))
             return
-        with transfer() as watch:
+        with byte_progress_bar() as watch:
             dataset = read_dataset(
                 what,
                 name=name,

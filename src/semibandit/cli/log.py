@@ -111,7 +111,7 @@ def simulate(
     from semibandit.evaluation import simulate as simulating
 
     with said("simulate"), Client(url, api_key) as client:
-        world = simulating.world_of(client, density, seed)
+        world = simulating.world_for(client, density, seed)
         start = time.monotonic()
         result = simulating.simulate(client, world, rounds, slots, first=first)
         seconds = time.monotonic() - start

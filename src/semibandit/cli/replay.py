@@ -14,14 +14,14 @@ from rich.console import Console
 from rich.table import Table
 
 from semibandit._util.atomic import replacing
-from semibandit._util.progress import transfer
+from semibandit._util.progress import byte_progress_bar
 from semibandit.cli.errors import label_columns, said
 from semibandit.cli.log import replay_log
 from semibandit.data.dataset import Dataset
 from semibandit.data.formats.npz import write_npz
 from semibandit.data.read import read_dataset
 from semibandit.errors import InputError
-from semibandit.evaluation.trace_file import FORMATS, write_rounds
+from semibandit.evaluation.trace_file import FORMATS, write_trace
 from semibandit.experiments import tune as tuning
 from semibandit.experiments.sets import STAND_INS, stand_in
 from semibandit.experiments.setting import LEARNERS, Setting, replayed, result_of, run
@@ -123,7 +123,7 @@ def replay(
             trace = replayed(setting, dataset, progress=None)
             results[name] = result_of(trace, setting)
             if out is not None:
-                write_rounds(trace, out / f"{_file(name)}.{format}")
+                write_trace(trace, out / f"{_file(name)}.{format}")
         _show(dataset, results)
         if out is not None:
             _keep(out, players, results)
@@ -244,7 +244,7 @@ def _replay_log(context: typer.Context, log: str) -> None:
 def _read(data: str, labels: list[str] | None) -> Dataset:
     if data in STAND_INS:
         return stand_in(data)
-    with transfer() as watch:
+    with byte_progress_bar() as watch:
         return read_dataset(data, labels=label_columns(labels), watch=watch)
 
 

@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from semibandit._util.progress import Show
+from semibandit._util.progress import ProgressOption
 from semibandit.data.dataset import Dataset
 from semibandit.errors import InputError
 from semibandit.evaluation.replay import replay
-from semibandit.evaluation.trace import Trace, marks_of
+from semibandit.evaluation.trace import Trace, log_spaced
 from semibandit.experiments.sets import dataset
 from semibandit.models.diagonal import Diagonal
 from semibandit.models.dual import Dual
@@ -115,7 +115,7 @@ def run(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def replayed(
-    setting: Setting, data: Dataset, *, threads: int | None = None, progress: Show = False
+    setting: Setting, data: Dataset, *, threads: int | None = None, progress: ProgressOption = False
 ) -> Trace:
     """The trace of a setting's replay on a data set."""
     learner = setting.build(data.d, data.K)
@@ -134,7 +134,7 @@ def replayed(
 def result_of(trace: Trace, setting: Setting) -> dict[str, Any]:
     """The numbers of a replay that reports are made of."""
     T = len(trace)
-    marks = marks_of(T, MARKS)
+    marks = log_spaced(T, MARKS)
     S = trace.n_labels if setting.slots is None else min(setting.slots, trace.n_labels)
     found: dict[str, Any] = {kind: float(trace.losses(kind).mean()) for kind in KINDS}
     return found | {

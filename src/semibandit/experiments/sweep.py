@@ -17,7 +17,7 @@ import numpy as np
 
 import semibandit
 from semibandit._util.atomic import replacing
-from semibandit._util.progress import Show, progress_of
+from semibandit._util.progress import ProgressOption, progress_bar
 from semibandit.errors import InputError
 from semibandit.experiments.cluster import Call, check, outcomes_of
 
@@ -56,7 +56,7 @@ def sweep(
     backend: str = "local",
     address: str | None = None,
     jobs: int | None = None,
-    progress: Show = None,
+    progress: ProgressOption = None,
 ) -> list[dict[str, Any]]:
     """What `work` gives for each of `runs`, in their order, as JSON gives it back.
 
@@ -91,7 +91,7 @@ def sweep(
     failed: dict[str, Trouble] = {}
     waiting = {key: run for key, run in wanted.items() if key not in done}
     calls: list[Call] = [(_attempt, (work, key, run), {}) for key, run in waiting.items()]
-    with progress_of(len(wanted), name, progress) as advance:
+    with progress_bar(len(wanted), name, progress) as advance:
         advance(len(done))
         with outcomes_of(calls, backend, address, jobs) as outcomes:
             for key, result in outcomes:

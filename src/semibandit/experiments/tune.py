@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from semibandit._util.progress import Show
+from semibandit._util.progress import ProgressOption
 from semibandit.experiments.setting import Setting, run
 from semibandit.experiments.sweep import sweep
 
@@ -48,7 +48,7 @@ def tune(
     backend: str = "local",
     address: str | None = None,
     jobs: int | None = None,
-    progress: Show = None,
+    progress: ProgressOption = None,
 ) -> Tuned:
     """First alpha × loss × bias with the slots of `start`, then the slots of the best of these.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from semibandit.evaluation.play import play
-from semibandit.evaluation.trace import marks_of
+from semibandit.evaluation.trace import log_spaced
 from semibandit.experiments.setting import Setting
 from semibandit.policies.slate_ucb import SlateUCB
 from semibandit.theory import bounds
@@ -75,7 +75,7 @@ def play_run(given: Mapping[str, Any]) -> dict[str, Any]:
         coverage=isinstance(learner, SlateUCB),
         progress=False,
     )
-    marks = marks_of(T, MARKS)
+    marks = log_spaced(T, MARKS)
     regret = result.regret[marks - 1]
     found = {
         "marks": marks.tolist(),
