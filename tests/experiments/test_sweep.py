@@ -13,6 +13,7 @@ import pytest
 from sweep_work import bad, kept, logged, ran, replayed, runs_of, squares
 
 import semibandit as sb
+from semibandit.errors import InputError, MissingExtra, RunError
 from semibandit.experiments.sweep import grid, sweep
 
 SUPPORT = Path(__file__).parents[1] / "support"
@@ -100,7 +101,7 @@ def test_an_interrupted_sweep_goes_on_where_it_stopped(backend, request, tmp_pat
 def test_a_run_that_raises_is_named_and_the_others_go_on(backend, request, tmp_path):
     runs, options = runs_of(tmp_path, fails=5), where(backend, request)
     for times in (1, 2):
-        with pytest.raises(RuntimeError, match="1 of 8 runs failed") as caught:
+        with pytest.raises(RunError, match="1 of 8 runs failed") as caught:
             sweep(logged, runs, folder=tmp_path / "kept", **options)
         assert f"{runs[5]}: ArithmeticError: no square for 5" in str(caught.value)
         assert "in logged" in caught.value.__notes__[0]
@@ -115,7 +116,7 @@ def test_a_run_that_takes_its_worker_down_ends_the_sweep_and_what_is_kept_stays(
     options, runs = where(backend, request), runs_of(tmp_path, dies=7)
     sweep(logged, runs[:4], folder=tmp_path / "kept", jobs=1)
     first = kept(tmp_path)
-    with pytest.raises(Exception, match=r"terminated|actor died|died while running it"):
+    with pytest.raises(RunError, match=r"terminated|actor died|died while running it"):
         sweep(logged, runs, folder=tmp_path / "kept", **options)
     assert kept(tmp_path).items() >= first.items()
     assert ran(tmp_path).count(7) == 1
@@ -177,7 +178,7 @@ def test_dask_without_an_address_is_the_client_of_this_process(dask_cluster, tmp
     with distributed.Client(dask_cluster) as client:
         assert sweep(logged, runs_of(tmp_path), backend="dask", jobs=1) == squares(8)
         assert client.status == "running"
-    with pytest.raises(ValueError, match="backend 'dask' needs address"):
+    with pytest.raises(InputError, match="backend 'dask' needs address"):
         sweep(logged, runs_of(tmp_path), backend="dask")
 
 
@@ -235,9 +236,9 @@ def test_another_version_is_another_run(tmp_path, monkeypatch):
     assert ran(tmp_path) == [0, 0, 1, 1]
 
 
-def test_the_results_of_another_work_are_not_taken_for_ours(tmp_path):
+def test_the_results_of_another_function_are_not_taken_for_ours(tmp_path):
     sweep(dict, [{"seed": 1}], folder=tmp_path, jobs=1)
-    with pytest.raises(ValueError, match=r"is a result of builtins\.dict, not of .*replayed"):
+    with pytest.raises(InputError, match=r"is a result of builtins\.dict, not of .*replayed"):
         sweep(replayed, [{"seed": 1}], folder=tmp_path, jobs=1)
 
 
@@ -250,7 +251,7 @@ def test_the_results_of_another_work_are_not_taken_for_ours(tmp_path):
     ],
 )
 def test_a_result_that_json_cannot_hold_is_a_failed_run(what, message, tmp_path):
-    with pytest.raises(RuntimeError, match=message):
+    with pytest.raises(RunError, match=message):
         sweep(bad, [{"what": what}], folder=tmp_path, jobs=1)
     assert not list(tmp_path.iterdir())
 
@@ -261,16 +262,19 @@ def test_a_result_that_json_cannot_hold_is_a_failed_run(what, message, tmp_path)
         ({"backend": "spark"}, "backend is 'spark': expected 'local', 'ray' or 'dask'"),
         ({"address": "tcp://x:1"}, "address is 'tcp://x:1', but backend 'local' has none"),
         ({"jobs": 0}, "jobs is 0: expected a whole number from 1"),
-        ({"work": lambda run: run}, "work is <function .*: expected a function at the top level"),
-        ({"work": "dict"}, "work is 'dict': expected a function at the top level"),
+        (
+            {"function": lambda run: run},
+            "function is <function .*: expected a function at the top level",
+        ),
+        ({"function": "dict"}, "function is 'dict': expected a function at the top level"),
         ({"runs": [{}, 3]}, r"runs\[1\] is 3: expected a dictionary"),
         ({"runs": [{"seed": float("inf")}]}, r"runs\[0\]\['seed'\] is inf: expected what JSON"),
         ({"runs": [{"x": np.zeros(2)}]}, r"runs\[0\]\['x'\] is array.*: expected what JSON"),
     ],
 )
-def test_what_cannot_be_run_is_refused_at_the_door(options, message, tmp_path):
-    options = {"work": dict, "runs": [{"seed": 1}], **options}
-    with pytest.raises(ValueError, match=message):
+def test_what_cannot_be_run_is_refused_before_anything_is_run(options, message, tmp_path):
+    options = {"function": dict, "runs": [{"seed": 1}], **options}
+    with pytest.raises(InputError, match=message):
         sweep(**options, folder=tmp_path / "kept")
     assert not (tmp_path / "kept").exists()
 
@@ -281,11 +285,11 @@ def test_what_cannot_be_run_is_refused_at_the_door(options, message, tmp_path):
 )
 def test_an_extra_that_is_missing_is_named(backend, module, extra, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ModuleNotFoundError, match=rf"needs {module}: .*'semibandit\[{extra}\]'"):
+    with pytest.raises(MissingExtra, match=rf"needs {module}: .*'semibandit\[{extra}\]'"):
         sweep(dict, [{"seed": 1}], backend=backend)
 
 
 @pytest.mark.parametrize("choices", [{"data": "yeast"}, {"seed": 3}, {"seed": {1: 2}}])
 def test_a_grid_is_made_of_lists(choices):
-    with pytest.raises(ValueError, match="expected a list of choices"):
+    with pytest.raises(InputError, match="expected a list of choices"):
         grid(**choices)

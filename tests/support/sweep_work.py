@@ -1,4 +1,4 @@
-"""Work for sweeps, in a module that workers can import."""
+"""Functions for sweeps, in a module that workers can import."""
 
 import json
 import os

@@ -336,11 +336,8 @@ def _tuned(found: tuning.Tuned, dataset: Dataset, slots: int | None) -> None:
     if limits:
         text = ", ".join(f"{S}: {value:.4f}" for S, value in limits)
         console.print(f"by slots, the rest as is best: {text}", highlight=False)
-    name, _, number = best.loss.partition(":")
-    loss = f"sb.{name.capitalize()}({number})"
     console.print(
-        f"best: sb.SlateUCB({dataset.d}, {dataset.K}, width=sb.Scaled({best.width[7:]}), "
-        f"loss={loss}, bias={best.bias}), slots={best.slots}: {found.loss:.4f}",
+        f"best: {found.code(dataset.d, dataset.K)}, slots={best.slots}: {found.loss:.4f}",
         highlight=False,
         soft_wrap=True,
     )

@@ -85,7 +85,7 @@ def check(wanted: Wanted) -> None:
                 choices = ", ".join([*known, *STAND_INS])
                 raise InputError(f"{option} has {name!r}: not a file, nor one of {choices}")
     read_width(wanted.width)
-    cluster.check(wanted.backend, wanted.address, wanted.jobs)
+    cluster.check_cluster(wanted.backend, wanted.address, wanted.jobs)
 
 
 def experiments(wanted: Wanted, folder: Path, say: Say) -> Found:
