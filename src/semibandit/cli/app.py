@@ -18,7 +18,9 @@ from semibandit.cli.errors import said
 from semibandit.cli.replay import Address, Backend, Jobs, replay, sweep, tune
 from semibandit.data.catalogue import SOURCE
 from semibandit.experiments import demo as demos
-from semibandit.experiments.paper import running as reproducing
+from semibandit.experiments.paper.options import ReproduceOptions
+from semibandit.experiments.paper.report import write_report
+from semibandit.experiments.paper.running import run_experiments
 
 app = typer.Typer(
     name="semibandit",
@@ -55,18 +57,18 @@ def reproduce(
     sets: Annotated[
         str,
         typer.Option(help="Figures for these sets: mediamill, sony-like, delicious, by commas."),
-    ] = ",".join(reproducing.Wanted.sets),
+    ] = ",".join(ReproduceOptions.sets),
     prices: Annotated[
         str, typer.Option(help="The price of partial feedback on these sets, or `all`.")
-    ] = ",".join(reproducing.Wanted.price_sets),
+    ] = ",".join(ReproduceOptions.price_sets),
     width: Annotated[
         str, typer.Option(help="SlateUCB's width in the figures: scaled:ALPHA, known:U, unknown.")
-    ] = reproducing.Wanted.width,
+    ] = ReproduceOptions.width,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds for widths, prices and the lab.")] = (
-        reproducing.Wanted.seeds
+        ReproduceOptions.seeds
     ),
     lab_rounds: Annotated[int, typer.Option(min=20, help="Rounds of the regret lab.")] = (
-        reproducing.Wanted.lab_rounds
+        ReproduceOptions.lab_rounds
     ),
     out: Annotated[
         Path, typer.Option(help="Folder for the report; a stopped run goes on there.")
@@ -88,19 +90,19 @@ def reproduce(
     console = Console(stderr=True)
     with said("reproduce"):
         named = [known.name for known in SOURCE.sets] if prices == "all" else _commas(prices)
-        wanted = reproducing.Wanted(
+        options = ReproduceOptions(
             _commas(sets), named, width, seeds, lab_rounds, backend, address, jobs
         )
-        reproducing.check(wanted)
+        options.check()
         out.mkdir(parents=True, exist_ok=True)
-        found = reproducing.experiments(
-            wanted, out, lambda text: console.print(text, highlight=False, soft_wrap=True)
+        results = run_experiments(
+            options, out, lambda text: console.print(text, highlight=False, soft_wrap=True)
         )
-        reproducing.write(found, out)
-    held = sum(finding.holds for finding in found.findings)
-    seconds = sum(found.seconds.values())
-    said_by = len(found.findings)
-    typer.echo(f"{held} of {said_by} statements of the paper hold in this run ({seconds:.0f} s)")
+        write_report(results, out)
+    held = sum(finding.holds for finding in results.findings)
+    seconds = sum(results.seconds.values())
+    total = len(results.findings)
+    typer.echo(f"{held} of {total} statements of the paper hold in this run ({seconds:.0f} s)")
     typer.echo(f"wrote {out / 'report.html'}, {out / 'results.json'}, {out / 'figures'}")
 
 
@@ -156,16 +158,9 @@ def _table(settings: demos.DemoSettings, rows: list[demos.Row]) -> Table:
         caption="OBR is told every relevant label, Bayes knows the truth. growth is "
         "regret(T)/regret(T/2): about 2 has stopped learning, 1.41 or less keeps learning.",
     )
-    table.add_column("learner", no_wrap=True)
-    for name in ("average loss", "precision", "slate size", "regret", "growth"):
-        table.add_column(name, justify="right")
+    for name in demos.COLUMNS:
+        learner = name == "learner"
+        table.add_column(name, justify="left" if learner else "right", no_wrap=learner)
     for row in rows:
-        table.add_row(
-            row.learner,
-            f"{row.loss:.3f}",
-            f"{row.precision:.1%}",
-            f"{row.size:.2f}",
-            f"{row.regret:.0f} ± {row.spread:.0f}",
-            "" if row.growth is None else f"{row.growth:.2f}",
-        )
+        table.add_row(*row.cells)
     return table
