@@ -53,7 +53,7 @@ def dask_cluster():
         yield cluster.scheduler_address
 
 
-def where(backend, request):
+def cluster_options(backend, request):
     """The options of a backend whose cluster is up."""
     if backend == "dask":
         return {"backend": "dask", "address": request.getfixturevalue("dask_cluster")}
@@ -69,7 +69,7 @@ BACKENDS = ["1", "2", "ray", "dask"]
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_same_numbers_on_every_backend(backend, request):
     runs = grid(alpha=[0.1, 1.0], seed=range(3))
-    results = sweep(replayed, runs, **where(backend, request))
+    results = sweep(replayed, runs, **cluster_options(backend, request))
     assert [result.pop("threads") for result in results] == [1] * 6
     for run, result in zip(runs, results, strict=True):
         expected = replayed(run)
@@ -80,7 +80,7 @@ def test_the_same_numbers_on_every_backend(backend, request):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_an_interrupted_sweep_goes_on_where_it_stopped(backend, request, tmp_path):
-    runs, options = runs_of(tmp_path, 12), where(backend, request)
+    runs, options = runs_of(tmp_path, 12), cluster_options(backend, request)
     steps = []
 
     def interrupt(step):
@@ -99,7 +99,7 @@ def test_an_interrupted_sweep_goes_on_where_it_stopped(backend, request, tmp_pat
 
 @pytest.mark.parametrize("backend", ["1", "2", "dask"])
 def test_a_run_that_raises_is_named_and_the_others_go_on(backend, request, tmp_path):
-    runs, options = runs_of(tmp_path, fails=5), where(backend, request)
+    runs, options = runs_of(tmp_path, fails=5), cluster_options(backend, request)
     for times in (1, 2):
         with pytest.raises(RunError, match="1 of 8 runs failed") as caught:
             sweep(logged, runs, folder=tmp_path / "kept", **options)
@@ -113,7 +113,7 @@ def test_a_run_that_raises_is_named_and_the_others_go_on(backend, request, tmp_p
 def test_a_run_that_takes_its_worker_down_ends_the_sweep_and_what_is_kept_stays(
     backend, request, tmp_path
 ):
-    options, runs = where(backend, request), runs_of(tmp_path, dies=7)
+    options, runs = cluster_options(backend, request), runs_of(tmp_path, dies=7)
     sweep(logged, runs[:4], folder=tmp_path / "kept", jobs=1)
     first = kept(tmp_path)
     with pytest.raises(RunError, match=r"terminated|actor died|died while running it"):
@@ -124,16 +124,16 @@ def test_a_run_that_takes_its_worker_down_ends_the_sweep_and_what_is_kept_stays(
 
 
 def child(code, folder, *arguments):
-    """A sweep in a process of its own: how it ended, and what it said."""
+    """A sweep in a process of its own: its exit code, and its output."""
     start = f"import sys; sys.path.insert(0, {str(SUPPORT)!r})\nfrom sweep_work import *\n"
     command = [sys.executable, "-W", "error", "-c", start + code, str(folder), *arguments]
-    said = folder / "said"
-    with open(said, "w") as out:
+    output = folder / "output"
+    with open(output, "w") as out:
         process = subprocess.Popen(command, stdout=out, stderr=out, start_new_session=True)
         code = process.wait(timeout=100)
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)  # workers outlive a driver that is killed
-    return code, said.read_text()
+    return code, output.read_text()
 
 
 KILLED = """
@@ -149,8 +149,8 @@ sweep(logged, runs_of(folder, 12), folder=folder / "kept", jobs=2, progress=kill
 
 
 def test_a_killed_sweep_goes_on_where_it_stopped(tmp_path):
-    code, said = child(KILLED, tmp_path)
-    assert code == -signal.SIGKILL, said
+    code, output = child(KILLED, tmp_path)
+    assert code == -signal.SIGKILL, output
     first = kept(tmp_path)
     assert len(first) == 3
     assert sweep(logged, runs_of(tmp_path, 12), folder=tmp_path / "kept", jobs=1) == squares(12)
@@ -167,8 +167,8 @@ assert results == squares(8) and not ray.is_initialized()
 
 
 def test_a_process_connects_to_ray_by_address_and_leaves(ray_cluster, tmp_path):
-    code, said = child(CONNECTED, tmp_path, ray_cluster)
-    assert code == 0, said
+    code, output = child(CONNECTED, tmp_path, ray_cluster)
+    assert code == 0, output
     assert ran(tmp_path) == [*range(8)]
 
 

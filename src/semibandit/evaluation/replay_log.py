@@ -58,7 +58,7 @@ def replay_log(
 ) -> ReplayedLog:
     """Learn the log of a service again, event by event, in its order.
 
-    What was shown is what the service showed then: this learns from it and decides nothing anew.
+    What was shown is what the service showed then: the learner learns from it and decides nothing itself.
 
     Parameters
     ----------
