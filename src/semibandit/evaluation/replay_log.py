@@ -58,7 +58,7 @@ def replay_log(
 ) -> ReplayedLog:
     """Learn the log of a service again, event by event, in its order.
 
-    What was shown is what the service showed then: the learner learns from it and decides nothing itself.
+    What was shown is what the service showed then: the learner only learns from it.
 
     Parameters
     ----------
