@@ -12,11 +12,12 @@ ROOT = Path(__file__).parents[1]
 
 
 NAMES = """
-OBR Adversarial Banditron Client Confidit Dataset Diagonal Dual EpsilonGreedy Full Greedy
-InputError KnownNorm Learner Logistic Play Random Scaled Scores SemibanditError ServedSlate Slate
-SlateUCB Square Surrogate Synthetic Thompson Trace UnknownNorm best_ranking best_slate bounds
-constant decreasing expected_loss hamming linear load loss_ac loss_p_rank loss_rank play polynomial
-rbf read_dataset replay
+OBR Adversarial Banditron Bayes Client Confidit Dataset Diagonal Dual EpsilonGreedy Full Greedy
+InputError KnownNorm LabelExists Learner LearnerSpec Logistic Model NotShown Play Random
+ReplayedLog Scaled Scores SemibanditError ServedSlate Slate SlateUCB Square State StoreError
+Surrogate Synthetic Thompson Trace Tuned UnknownLabel UnknownNorm Width best_ranking best_slate
+bounds constant decreasing errors expected_loss grid hamming linear load loss_ac loss_p_rank
+loss_rank play polynomial rbf read_dataset replay replay_log sweep tune
 """
 
 
@@ -28,7 +29,7 @@ def test_the_public_names_are_pinned():
 
 def test_import_is_light():
     heavy = (
-        "('scipy', 'matplotlib', 'rich', 'typer', 'numba', 'pandas', 'torch', 'joblib', 'ray', "
+        "('scipy', 'matplotlib', 'rich', 'typer', 'numba', 'pandas', 'torch', 'joblib', 'ray', 'jinja2', "
         "'httpx2', 'fastapi', 'pydantic', 'psycopg', 'sqlite3')"
     )
     code = f"import sys, semibandit; print([m for m in {heavy} if m in sys.modules])"

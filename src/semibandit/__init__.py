@@ -9,21 +9,36 @@
 After Gentile and Orabona, "On Multilabel Classification and Ranking with Partial Feedback".
 """
 
+from semibandit import errors
 from semibandit.client import Client, ServedSlate
 from semibandit.data.dataset import Dataset
 from semibandit.data.read import read_dataset
-from semibandit.errors import InputError, SemibanditError
+from semibandit.errors import (
+    InputError,
+    LabelExists,
+    NotShown,
+    SemibanditError,
+    StoreError,
+    UnknownLabel,
+)
+from semibandit.evaluation.bayes import Bayes
 from semibandit.evaluation.play import Play, play
 from semibandit.evaluation.replay import replay
+from semibandit.evaluation.replay_log import ReplayedLog, replay_log
 from semibandit.evaluation.trace import Trace
+from semibandit.experiments.sweep import grid, sweep
+from semibandit.experiments.tune import tune
+from semibandit.experiments.tuned import Tuned
 from semibandit.models.diagonal import Diagonal
 from semibandit.models.dual import Dual
 from semibandit.models.full import Full
 from semibandit.models.kernel import linear, polynomial, rbf
+from semibandit.models.model import Model, State
 from semibandit.policies.banditron import Banditron
 from semibandit.policies.confidit import Confidit
 from semibandit.policies.greedy import EpsilonGreedy, Greedy
 from semibandit.policies.learner import Learner
+from semibandit.policies.learner_spec import LearnerSpec
 from semibandit.policies.obr import OBR
 from semibandit.policies.persistence import load
 from semibandit.policies.random import Random
@@ -35,7 +50,7 @@ from semibandit.theory.cost import constant, decreasing
 from semibandit.theory.losses import expected_loss, hamming, loss_ac, loss_p_rank, loss_rank
 from semibandit.theory.slate import best_ranking, best_slate
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
-from semibandit.theory.width import KnownNorm, Scaled, UnknownNorm
+from semibandit.theory.width import KnownNorm, Scaled, UnknownNorm, Width
 from semibandit.worlds.adversarial import Adversarial
 from semibandit.worlds.synthetic import Synthetic
 
@@ -45,6 +60,7 @@ __all__ = [
     "OBR",
     "Adversarial",
     "Banditron",
+    "Bayes",
     "Client",
     "Confidit",
     "Dataset",
@@ -55,10 +71,15 @@ __all__ = [
     "Greedy",
     "InputError",
     "KnownNorm",
+    "LabelExists",
     "Learner",
+    "LearnerSpec",
     "Logistic",
+    "Model",
+    "NotShown",
     "Play",
     "Random",
+    "ReplayedLog",
     "Scaled",
     "Scores",
     "SemibanditError",
@@ -66,17 +87,24 @@ __all__ = [
     "Slate",
     "SlateUCB",
     "Square",
+    "State",
+    "StoreError",
     "Surrogate",
     "Synthetic",
     "Thompson",
     "Trace",
+    "Tuned",
+    "UnknownLabel",
     "UnknownNorm",
+    "Width",
     "best_ranking",
     "best_slate",
     "bounds",
     "constant",
     "decreasing",
+    "errors",
     "expected_loss",
+    "grid",
     "hamming",
     "linear",
     "load",
@@ -88,4 +116,7 @@ __all__ = [
     "rbf",
     "read_dataset",
     "replay",
+    "replay_log",
+    "sweep",
+    "tune",
 ]

@@ -68,9 +68,9 @@ def test_replay_refuses_what_does_not_fit():
         (X[0], Y, 3, "X must have a row per round"),
         (X, Y, -3, "slots = -3"),
     ):
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(sb.InputError, match=message):
             sb.replay(LEARNERS["ucb"](), x, y, slots)
-    with pytest.raises(ValueError, match="one of ac, hamming, rank, p_rank"):
+    with pytest.raises(sb.InputError, match="one of ac, hamming, rank, p_rank"):
         sb.replay(LEARNERS["ucb"](), X, Y).losses("0/1")
 
 

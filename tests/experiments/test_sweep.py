@@ -13,6 +13,7 @@ import pytest
 from sweep_work import bad, kept, logged, ran, replayed, runs_of, squares
 
 import semibandit as sb
+from semibandit.errors import InputError, MissingExtra, RunError
 from semibandit.experiments.sweep import grid, sweep
 
 SUPPORT = Path(__file__).parents[1] / "support"
@@ -46,13 +47,13 @@ def dask_cluster():
     with (
         dask.config.set(settings),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
         ) as cluster,
     ):
         yield cluster.scheduler_address
 
 
-def where(backend, request):
+def cluster_options(backend, request):
     """The options of a backend whose cluster is up."""
     if backend == "dask":
         return {"backend": "dask", "address": request.getfixturevalue("dask_cluster")}
@@ -68,7 +69,7 @@ BACKENDS = ["1", "2", "ray", "dask"]
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_same_numbers_on_every_backend(backend, request):
     runs = grid(alpha=[0.1, 1.0], seed=range(3))
-    results = sweep(replayed, runs, **where(backend, request))
+    results = sweep(replayed, runs, **cluster_options(backend, request))
     assert [result.pop("threads") for result in results] == [1] * 6
     for run, result in zip(runs, results, strict=True):
         expected = replayed(run)
@@ -79,7 +80,7 @@ def test_the_same_numbers_on_every_backend(backend, request):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_an_interrupted_sweep_goes_on_where_it_stopped(backend, request, tmp_path):
-    runs, options = runs_of(tmp_path, 12), where(backend, request)
+    runs, options = runs_of(tmp_path, 12), cluster_options(backend, request)
     steps = []
 
     def interrupt(step):
@@ -98,9 +99,9 @@ def test_an_interrupted_sweep_goes_on_where_it_stopped(backend, request, tmp_pat
 
 @pytest.mark.parametrize("backend", ["1", "2", "dask"])
 def test_a_run_that_raises_is_named_and_the_others_go_on(backend, request, tmp_path):
-    runs, options = runs_of(tmp_path, fails=5), where(backend, request)
+    runs, options = runs_of(tmp_path, fails=5), cluster_options(backend, request)
     for times in (1, 2):
-        with pytest.raises(RuntimeError, match="1 of 8 runs failed") as caught:
+        with pytest.raises(RunError, match="1 of 8 runs failed") as caught:
             sweep(logged, runs, folder=tmp_path / "kept", **options)
         assert f"{runs[5]}: ArithmeticError: no square for 5" in str(caught.value)
         assert "in logged" in caught.value.__notes__[0]
@@ -112,10 +113,10 @@ def test_a_run_that_raises_is_named_and_the_others_go_on(backend, request, tmp_p
 def test_a_run_that_takes_its_worker_down_ends_the_sweep_and_what_is_kept_stays(
     backend, request, tmp_path
 ):
-    options, runs = where(backend, request), runs_of(tmp_path, dies=7)
+    options, runs = cluster_options(backend, request), runs_of(tmp_path, dies=7)
     sweep(logged, runs[:4], folder=tmp_path / "kept", jobs=1)
     first = kept(tmp_path)
-    with pytest.raises(Exception, match=r"terminated|actor died|died while running it"):
+    with pytest.raises(RunError, match=r"terminated|actor died|died while running it"):
         sweep(logged, runs, folder=tmp_path / "kept", **options)
     assert kept(tmp_path).items() >= first.items()
     assert ran(tmp_path).count(7) == 1
@@ -123,16 +124,16 @@ def test_a_run_that_takes_its_worker_down_ends_the_sweep_and_what_is_kept_stays(
 
 
 def child(code, folder, *arguments):
-    """A sweep in a process of its own: how it ended, and what it said."""
+    """A sweep in a process of its own: its exit code, and its output."""
     start = f"import sys; sys.path.insert(0, {str(SUPPORT)!r})\nfrom sweep_work import *\n"
     command = [sys.executable, "-W", "error", "-c", start + code, str(folder), *arguments]
-    said = folder / "said"
-    with open(said, "w") as out:
+    output = folder / "output"
+    with open(output, "w") as out:
         process = subprocess.Popen(command, stdout=out, stderr=out, start_new_session=True)
         code = process.wait(timeout=100)
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)  # workers outlive a driver that is killed
-    return code, said.read_text()
+    return code, output.read_text()
 
 
 KILLED = """
@@ -148,8 +149,8 @@ sweep(logged, runs_of(folder, 12), folder=folder / "kept", jobs=2, progress=kill
 
 
 def test_a_killed_sweep_goes_on_where_it_stopped(tmp_path):
-    code, said = child(KILLED, tmp_path)
-    assert code == -signal.SIGKILL, said
+    code, output = child(KILLED, tmp_path)
+    assert code == -signal.SIGKILL, output
     first = kept(tmp_path)
     assert len(first) == 3
     assert sweep(logged, runs_of(tmp_path, 12), folder=tmp_path / "kept", jobs=1) == squares(12)
@@ -166,8 +167,8 @@ assert results == squares(8) and not ray.is_initialized()
 
 
 def test_a_process_connects_to_ray_by_address_and_leaves(ray_cluster, tmp_path):
-    code, said = child(CONNECTED, tmp_path, ray_cluster)
-    assert code == 0, said
+    code, output = child(CONNECTED, tmp_path, ray_cluster)
+    assert code == 0, output
     assert ran(tmp_path) == [*range(8)]
 
 
@@ -177,7 +178,7 @@ def test_dask_without_an_address_is_the_client_of_this_process(dask_cluster, tmp
     with distributed.Client(dask_cluster) as client:
         assert sweep(logged, runs_of(tmp_path), backend="dask", jobs=1) == squares(8)
         assert client.status == "running"
-    with pytest.raises(ValueError, match="backend 'dask' needs address"):
+    with pytest.raises(InputError, match="backend 'dask' needs address"):
         sweep(logged, runs_of(tmp_path), backend="dask")
 
 
@@ -235,9 +236,9 @@ def test_another_version_is_another_run(tmp_path, monkeypatch):
     assert ran(tmp_path) == [0, 0, 1, 1]
 
 
-def test_the_results_of_another_work_are_not_taken_for_ours(tmp_path):
+def test_the_results_of_another_function_are_not_taken_for_ours(tmp_path):
     sweep(dict, [{"seed": 1}], folder=tmp_path, jobs=1)
-    with pytest.raises(ValueError, match=r"is a result of builtins\.dict, not of .*replayed"):
+    with pytest.raises(InputError, match=r"is a result of builtins\.dict, not of .*replayed"):
         sweep(replayed, [{"seed": 1}], folder=tmp_path, jobs=1)
 
 
@@ -250,7 +251,7 @@ def test_the_results_of_another_work_are_not_taken_for_ours(tmp_path):
     ],
 )
 def test_a_result_that_json_cannot_hold_is_a_failed_run(what, message, tmp_path):
-    with pytest.raises(RuntimeError, match=message):
+    with pytest.raises(RunError, match=message):
         sweep(bad, [{"what": what}], folder=tmp_path, jobs=1)
     assert not list(tmp_path.iterdir())
 
@@ -261,16 +262,19 @@ def test_a_result_that_json_cannot_hold_is_a_failed_run(what, message, tmp_path)
         ({"backend": "spark"}, "backend is 'spark': expected 'local', 'ray' or 'dask'"),
         ({"address": "tcp://x:1"}, "address is 'tcp://x:1', but backend 'local' has none"),
         ({"jobs": 0}, "jobs is 0: expected a whole number from 1"),
-        ({"work": lambda run: run}, "work is <function .*: expected a function at the top level"),
-        ({"work": "dict"}, "work is 'dict': expected a function at the top level"),
+        (
+            {"function": lambda run: run},
+            "function is <function .*: expected a function at the top level",
+        ),
+        ({"function": "dict"}, "function is 'dict': expected a function at the top level"),
         ({"runs": [{}, 3]}, r"runs\[1\] is 3: expected a dictionary"),
         ({"runs": [{"seed": float("inf")}]}, r"runs\[0\]\['seed'\] is inf: expected what JSON"),
         ({"runs": [{"x": np.zeros(2)}]}, r"runs\[0\]\['x'\] is array.*: expected what JSON"),
     ],
 )
-def test_what_cannot_be_run_is_refused_at_the_door(options, message, tmp_path):
-    options = {"work": dict, "runs": [{"seed": 1}], **options}
-    with pytest.raises(ValueError, match=message):
+def test_what_cannot_be_run_is_refused_before_anything_is_run(options, message, tmp_path):
+    options = {"function": dict, "runs": [{"seed": 1}], **options}
+    with pytest.raises(InputError, match=message):
         sweep(**options, folder=tmp_path / "kept")
     assert not (tmp_path / "kept").exists()
 
@@ -281,11 +285,11 @@ def test_what_cannot_be_run_is_refused_at_the_door(options, message, tmp_path):
 )
 def test_an_extra_that_is_missing_is_named(backend, module, extra, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ModuleNotFoundError, match=rf"needs {module}: .*'semibandit\[{extra}\]'"):
+    with pytest.raises(MissingExtra, match=rf"needs {module}: .*'semibandit\[{extra}\]'"):
         sweep(dict, [{"seed": 1}], backend=backend)
 
 
 @pytest.mark.parametrize("choices", [{"data": "yeast"}, {"seed": 3}, {"seed": {1: 2}}])
 def test_a_grid_is_made_of_lists(choices):
-    with pytest.raises(ValueError, match="expected a list of choices"):
+    with pytest.raises(InputError, match="expected a list of choices"):
         grid(**choices)

@@ -17,14 +17,14 @@ ARGUMENTS = (
     "--disable-sync",
 )
 HOW = """no browser to test the page in. Any of these brings one:
-    make browser                 (where you are root)
+    make browser                 (if you are root)
     apt-get install chromium     (or your system's package)
 It must be on the path as one of """ + ", ".join(NAMES)
 
 
 @contextmanager
 def browsing():
-    """A browser with nothing in its past."""
+    """A browser with an empty profile."""
     program = next(filter(None, map(shutil.which, NAMES)), None)
     if program is None:
         raise RuntimeError(HOW)

@@ -1,4 +1,4 @@
-"""Work for sweeps, in a module that workers can import."""
+"""Functions for sweeps, in a module that workers can import."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def ran(folder):
 
 
 def kept(folder):
-    """Which n have a result, and which file it is: one that is written anew is another."""
+    """Which n have a result, and which file it is: one that is written again is another."""
     paths = (folder / "kept").glob("*.json")
     return {json.loads(path.read_text())["run"]["n"]: path.stat().st_ino for path in paths}
 

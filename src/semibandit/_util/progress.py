@@ -1,4 +1,4 @@
-"""A progress bar for long work, where someone is watching."""
+"""Progress bars for long work, shown if there is a terminal."""
 
 from __future__ import annotations
 
@@ -8,58 +8,72 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from rich.progress import TaskID
+    from rich.progress import DownloadColumn, MofNCompleteColumn, Progress, TaskID
 
-__all__ = ["Advance", "Show", "progress_of", "transfer"]
+__all__ = ["Advance", "ProgressOption", "byte_progress_bar", "progress_bar"]
 
-Advance: TypeAlias = Callable[[int], object]
-Show: TypeAlias = bool | Advance | None
+Advance: TypeAlias = Callable[[int], object]  # called with the number of steps done since last time
+ProgressOption: TypeAlias = bool | Advance | None  # the parameter `progress` of long functions
 
 
 @contextmanager
-def progress_of(total: int | None, text: str, show: Show = None) -> Iterator[Advance]:
-    """A bar of `total` steps on the terminal; call what it gives with the steps done.
+def progress_bar(
+    total: int | None, description: str, option: ProgressOption = None
+) -> Iterator[Advance]:
+    """Show a bar on stderr while the block runs; yields a function to call with the steps done.
 
-    show is True or False; None asks whether there is a terminal; a function of the steps done takes
-    the place of the bar. total may be None if nobody knows.
+    Parameters
+    ----------
+    total : int or None
+        How many steps there are; None if that is not known.
+    description : str
+        The text before the bar.
+    option : bool, callable or None
+        True or False show or hide the bar. None shows it if stderr is a terminal. A function is
+        called with the steps done, and no bar is shown.
     """
-    if callable(show):
-        yield show
-        return
-    if not (sys.stderr.isatty() if show is None else show):
+    if callable(option):
+        yield option
+    elif not _is_shown(option):
         yield lambda steps: None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    else:
+        from rich.progress import MofNCompleteColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as progress:
-        task = progress.add_task(text, total=total)
-        yield lambda steps: progress.advance(task, steps)
+        with _bar(MofNCompleteColumn) as bar:
+            task = bar.add_task(description, total=total)
+            yield lambda steps: bar.advance(task, steps)
 
 
 @contextmanager
-def transfer(show: bool | None = None) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar of bytes: call what it gives with what is being done, how far, and of how much."""
-    if not (sys.stderr.isatty() if show is None else show):
-        yield lambda what, done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+def byte_progress_bar(option: bool | None = None) -> Iterator[Callable[[str, int, int], None]]:
+    """Show bars of bytes; yields a function of a description, the bytes done and their total.
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as progress:
+    Each description gets a bar of its own. `option` is as for `progress_bar`.
+    """
+    if not _is_shown(option):
+        yield lambda description, done, total: None
+        return
+    from rich.progress import DownloadColumn
+
+    with _bar(DownloadColumn) as bar:
         tasks: dict[str, TaskID] = {}
 
-        def watch(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = progress.add_task(what, total=total)
-            progress.update(tasks[what], completed=done, total=total)
+        def update(description: str, done: int, total: int) -> None:
+            if description not in tasks:
+                tasks[description] = bar.add_task(description, total=total)
+            bar.update(tasks[description], completed=done, total=total)
 
-        yield watch
+        yield update
+
+
+def _is_shown(option: bool | None) -> bool:
+    return sys.stderr.isatty() if option is None else option
+
+
+def _bar(count: type[MofNCompleteColumn] | type[DownloadColumn]) -> Progress:
+    """A bar on stderr between its description and its count, with the time that is left."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), count(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True))

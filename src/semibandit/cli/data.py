@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from semibandit._util.progress import transfer
+from semibandit._util.progress import byte_progress_bar
 from semibandit.cli.errors import reporting_errors
 from semibandit.cli.options import LabelColumns, label_columns
 from semibandit.data import catalogue
@@ -74,7 +74,7 @@ def get(
             list(known) if names == ["all"] else [catalogue.SOURCE.entry(name) for name in names]
         )
         for one in chosen:
-            with transfer() as progress:
+            with byte_progress_bar() as progress:
                 if here is None:
                     dataset = download_dataset(one.name, progress)
                 else:
@@ -113,7 +113,7 @@ def info(
         if known is not None and cached_path(what) is None:
             _print(_published(known))
             return
-        with transfer() as progress:
+        with byte_progress_bar() as progress:
             dataset = read_dataset(
                 what,
                 name=name,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from semibandit._util.progress import progress_of
+from semibandit._util.progress import progress_bar
 from semibandit.cli.errors import reporting_errors
 from semibandit.cli.output import print_line, print_table
 from semibandit.experiments import demo as demos
@@ -43,7 +43,7 @@ def demo(
     with reporting_errors("demo"):
         out.mkdir(parents=True, exist_ok=True)  # before the work, not after it
         names = demos.players(settings, demos.world(settings, seed))
-        with progress_of(len(names) * seeds * rounds, "rounds") as advance:
+        with progress_bar(len(names) * seeds * rounds, "rounds") as advance:
             plays = demos.run(settings, advance)
         written = demos.write(settings, plays, out)
     _show(settings, demos.summarise(plays))
@@ -55,18 +55,8 @@ def demo(
 
 def _show(settings: demos.DemoSettings, rows: list[demos.Row]) -> None:
     print_table(
-        ("learner", "average loss", "precision", "slate size", "regret", "growth"),
-        [
-            (
-                row.learner,
-                f"{row.loss:.3f}",
-                f"{row.precision:.1%}",
-                f"{row.size:.2f}",
-                f"{row.regret:.0f} ± {row.spread:.0f}",
-                "" if row.growth is None else f"{row.growth:.2f}",
-            )
-            for row in rows
-        ],
+        demos.COLUMNS,
+        [row.cells for row in rows],
         title=f"{settings.labels} labels, {settings.slots} slots, {settings.rounds} rounds, "
         f"mean of {settings.seeds} seed{'s' if settings.seeds > 1 else ''}",
         caption="OBR is told every relevant label, Bayes knows the truth. growth is "

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from semibandit._util.progress import transfer
+from semibandit._util.progress import byte_progress_bar
 from semibandit.cli.errors import reporting_errors
 from semibandit.cli.options import (
     A,
@@ -29,7 +29,7 @@ from semibandit.cli.output import draw, print_line, print_table, write_json
 from semibandit.data.dataset import Dataset
 from semibandit.data.read import read_dataset
 from semibandit.errors import InputError, UnknownKeyword
-from semibandit.evaluation.trace_file import FORMATS, write_rounds
+from semibandit.evaluation.trace_file import FORMATS, write_trace
 from semibandit.experiments.sets import STAND_INS, stand_in
 from semibandit.experiments.setting import Setting, replayed, result_of
 from semibandit.policies.learner_spec import LearnerSpec
@@ -109,7 +109,7 @@ def read_data(data: str, labels: list[str] | None) -> Dataset:
     """The data set, with a progress bar if it has to be downloaded."""
     if data in STAND_INS:
         return stand_in(data)
-    with transfer() as progress:
+    with byte_progress_bar() as progress:
         return read_dataset(data, labels=label_columns(labels), progress=progress)
 
 
@@ -132,7 +132,7 @@ def _replay_data(data: str, words: dict[str, Any], play: dict[str, Any], save: P
         trace = replayed(setting, dataset, learner=learners[name], progress=None)
         results[name] = result_of(trace, setting)
         if out is not None:
-            write_rounds(trace, out / f"{_file_name(name)}.{form}")
+            write_trace(trace, out / f"{_file_name(name)}.{form}")
     _show(dataset, results)
     if out is not None:
         every = {name: {"setting": s.json(), **results[name]} for name, s in players.items()}

@@ -11,12 +11,14 @@ from rich.console import Console
 from semibandit.cli.errors import reporting_errors
 from semibandit.cli.options import Address, Backend, Jobs
 from semibandit.data.catalogue import SOURCE
-from semibandit.experiments.paper import running
+from semibandit.experiments.paper.options import ReproduceOptions
+from semibandit.experiments.paper.report import write_report
+from semibandit.experiments.paper.running import run_experiments
 from semibandit.policies.spec import WORDS
 
 __all__ = ["reproduce"]
 
-_default = running.Wanted()
+_default = ReproduceOptions()
 
 
 def reproduce(
@@ -55,19 +57,19 @@ def reproduce(
     """
     console = Console(stderr=True)
     with reporting_errors("reproduce"):
-        named = [known.name for known in SOURCE.sets] if prices == "all" else _commas(prices)
-        wanted = running.Wanted(
+        named = [entry.name for entry in SOURCE.sets] if prices == "all" else _commas(prices)
+        options = ReproduceOptions(
             _commas(sets), named, width, seeds, lab_rounds, backend, address, jobs
         )
-        running.check(wanted)
+        options.check()
         out.mkdir(parents=True, exist_ok=True)
-        found = running.experiments(
-            wanted, out, lambda text: console.print(text, highlight=False, soft_wrap=True)
+        results = run_experiments(
+            options, out, lambda text: console.print(text, highlight=False, soft_wrap=True)
         )
-        running.write(found, out)
-    held = sum(finding.holds for finding in found.findings)
-    seconds = sum(found.seconds.values())
-    total = len(found.findings)
+        write_report(results, out)
+    held = sum(finding.holds for finding in results.findings)
+    seconds = sum(results.seconds.values())
+    total = len(results.findings)
     typer.echo(f"{held} of {total} statements of the paper hold in this run ({seconds:.0f} s)")
     typer.echo(f"wrote {out / 'report.html'}, {out / 'results.json'}, {out / 'figures'}")
 

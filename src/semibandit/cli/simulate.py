@@ -36,7 +36,7 @@ def simulate(
     from semibandit.evaluation import simulate as simulating
 
     with reporting_errors("simulate"), Client(url, api_key) as client:
-        world = simulating.world_of(client, density, seed)
+        world = simulating.world_for(client, density, seed)
         start = time.monotonic()
         result = simulating.simulate(client, world, rounds, slots, first=first)
         seconds = time.monotonic() - start

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import tomllib
 from pathlib import Path
@@ -11,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from semibandit._util.atomic import replacing
 from semibandit._util.checks import nearest
+from semibandit._util.csv_file import write_csv
 from semibandit.cli.errors import reporting_errors
 from semibandit.cli.options import Address, Backend, Jobs
 from semibandit.cli.output import print_line, print_table
@@ -47,7 +45,7 @@ def sweep(
         results = run_all(
             run, runs, folder=out / "runs", backend=backend, address=address, jobs=jobs
         )
-        _write_csv(out / "results.csv", runs, results)
+        _write_results(out / "results.csv", runs, results)
         varied = [key for key in runs[0] if len({json.dumps(one[key]) for one in runs}) > 1]
         print_table(
             [*varied, "loss ac", "precision", "slate size"],
@@ -79,13 +77,11 @@ def _read_plan(path: Path) -> list[dict[str, Any]]:
     return [Setting.from_dict({**shared, **one}).json() for one in grid(**plan.get("grid", {}))]
 
 
-def _write_csv(path: Path, runs: list[dict[str, Any]], results: list[dict[str, Any]]) -> None:
+def _write_results(path: Path, runs: list[dict[str, Any]], results: list[dict[str, Any]]) -> None:
     """A row per run: its settings, and every result that is one number."""
     numbers = [key for key, value in results[0].items() if not isinstance(value, list)]
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow([*runs[0], *numbers])
-    for one, result in zip(runs, results, strict=True):
-        table.writerow([*one.values(), *(result[key] for key in numbers)])
-    with replacing(path) as file:
-        file.write(text.getvalue().encode())
+    rows = (
+        [*one.values(), *(result[key] for key in numbers)]
+        for one, result in zip(runs, results, strict=True)
+    )
+    write_csv(path, [*runs[0], *numbers], rows)

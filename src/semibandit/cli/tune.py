@@ -25,10 +25,7 @@ from semibandit.cli.options import (
 from semibandit.cli.output import draw, print_line, print_table, write_json
 from semibandit.cli.replay import read_data
 from semibandit.data.dataset import Dataset
-from semibandit.data.formats.npz import write_npz
 from semibandit.experiments import tune as tuning
-from semibandit.experiments.setting import Setting
-from semibandit.policies.spec import parse
 
 __all__ = ["tune"]
 
@@ -61,20 +58,16 @@ def tune(
     with reporting_errors("tune"):
         out.mkdir(parents=True, exist_ok=True)
         dataset = read_data(data, labels)
-        name = data
-        if labels:  # workers read it from a file that needs no options
-            name = str((out / "data.npz").resolve())
-            write_npz(dataset, name)
-        start = Setting(name, slots=slots, rounds=rounds, **learner_words(context))
-        start.build(dataset.d, dataset.K)  # mistakes first, work second
         found = tuning.tune(
-            start,
-            biases=(True,) if dataset.rows_without_features else (False, True),
+            dataset if labels else data,  # with --labels, workers cannot read the file themselves
+            slots=slots,
+            rounds=rounds,
             seeds=seeds,
             folder=out / "runs",
             backend=backend,
             address=address,
             jobs=jobs,
+            **learner_words(context),
         )
         _show(found, dataset, slots)
         tried = [{**setting.json(), "loss_ac": value} for setting, value in found.tried]
@@ -96,8 +89,5 @@ def _show(found: tuning.Tuned, dataset: Dataset, slots: int | None) -> None:
     if limits:
         text = ", ".join(f"{S}: {value:.4f}" for S, value in limits)
         print_line(f"by slots, with the best of the rest: {text}")
-    width, loss = parse("width", best.width), parse("loss", best.loss)
-    print_line(
-        f"best: sb.SlateUCB({dataset.d}, {dataset.K}, width=sb.{width!r}, loss=sb.{loss!r}, "
-        f"bias={best.bias}), slots={best.slots}: {found.loss:.4f}"
-    )
+    code = found.code(dataset.d, dataset.K)
+    print_line(f"best: {code}, slots={best.slots}: {found.loss:.4f}")

@@ -1,4 +1,4 @@
-"""The Bayes player: it knows the world's truth, and is what regret is measured against."""
+"""The Bayes player: it knows the world's truth, and regret is measured against it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,26 @@ __all__ = ["Bayes"]
 
 
 class Bayes(Learner):
-    """Shows the best slate for the world's true probabilities (Lemma 1); learns nothing."""
+    """The optimal player of a world: the best slate for its true probabilities (Lemma 1).
+
+    It is told the truth, so it learns nothing, and it cannot be saved.
+
+    Parameters
+    ----------
+    world : Synthetic
+        The world whose probabilities it knows.
+    cost : callable or table, optional
+        The position costs c(j, s); by default `decreasing`.
+    a : float, optional
+        The weight of missed labels, from 0 to 1.
+
+    Examples
+    --------
+    >>> import semibandit as sb
+    >>> world = sb.Synthetic(n_features=5, n_labels=4, seed=3)
+    >>> float(abs(sb.play(Bayes(world), world, rounds=20, slots=2).regret).max()) < 1e-9
+    True
+    """
 
     def __init__(self, world: Synthetic, *, cost: Cost = decreasing, a: float = 0.5) -> None:
         super().__init__(world.n_features, world.n_labels, sparse=False, cost=cost, a=a)
@@ -31,10 +50,10 @@ class Bayes(Learner):
         pass
 
     def _settings(self) -> dict[str, object]:
-        raise InputError("Bayes is part of its world and cannot be saved")
+        raise InputError("Bayes knows its world and cannot be saved without it")
 
     def _resize(self, more: int, fresh: Ints) -> None:
-        raise InputError("the labels of Bayes are its world's")
+        raise InputError("the labels of Bayes are those of its world: none can be added")
 
     def _arrays(self) -> Arrays:
         return {}

@@ -1,4 +1,4 @@
-"""The feed of a replay: rounds by the block, from arrays, sparse matrices or iterators."""
+"""The feed of a replay: blocks of rounds, from arrays, sparse matrices or iterators."""
 
 from __future__ import annotations
 
@@ -9,35 +9,47 @@ from typing import Any
 import numpy as np
 
 from semibandit._util.arrays import Array, Bools, Ints
-from semibandit.errors import InputError
+from semibandit.errors import InputError, UnknownLabel
 from semibandit.policies.labels import Label
 from semibandit.theory.slate import read_slots
 
-__all__ = ["Feed", "Rounds"]
+__all__ = ["Block", "Feed"]
 
-BLOCK = 1024  # rounds in a block: many windows, little memory
+BLOCK_ROUNDS = 1024  # the most rounds of a block: many windows, little memory
 
 
 @dataclass(frozen=True, eq=False)
-class Rounds:
-    """A block of rounds; labels are columns of Y."""
+class Block:
+    """A block of consecutive rounds; labels are columns of Y."""
 
     first: int  # the number of its first round
-    X: Any  # contexts, a row each, as they came
+    X: Any  # contexts, a row each, as they were given
     ptr: Ints  # the relevant columns of row t are columns[ptr[t]:ptr[t + 1]], sorted
     columns: Ints
     slots: Ints
-    mask: Bools  # rows × K, what may be shown; empty for all
+    mask: Bools  # rounds × K, which labels may be shown; empty if all may
 
     def __len__(self) -> int:
         return len(self.slots)
 
     def relevant(self, t: int) -> Ints:
+        """The relevant columns of row t, sorted."""
         return self.columns[self.ptr[t] : self.ptr[t + 1]]
 
 
 class Feed:
-    """Checks shapes where it can see them, and cuts everything into blocks of the same rounds."""
+    """The blocks of a replay, one after the other.
+
+    Shapes are checked at once, as far as they are known: an iterator shows its blocks only when it
+    is asked for them.
+
+    Parameters
+    ----------
+    X, Y, slots, candidates
+        As `replay` takes them.
+    labels : list
+        The labels of the learner, in the order of Y's columns.
+    """
 
     def __init__(
         self,
@@ -63,16 +75,16 @@ class Feed:
             int(self._slots.max(initial=0)) if isinstance(self._slots, np.ndarray) else self._slots
         )
 
-    def __iter__(self) -> Iterator[Rounds]:
-        X, Y, first = _Reader(self._X), _Reader(self._Y), 0
-        while (some := X.next()) is not None:
-            rounds = some.shape[0]
-            answers = Y.exactly(rounds, first)
-            if answers.shape[1] != self.K:
-                raise InputError(f"Y has {answers.shape[1]} columns, the learner {self.K} labels")
-            ptr, columns = _relevant(answers, first)
+    def __iter__(self) -> Iterator[Block]:
+        X_reader, Y_reader, first = _Reader(self._X), _Reader(self._Y), 0
+        while (X := X_reader.next()) is not None:
+            rounds = X.shape[0]
+            Y = Y_reader.exactly(rounds, first)
+            if Y.shape[1] != self.K:
+                raise InputError(f"Y has {Y.shape[1]} columns, the learner {self.K} labels")
+            ptr, columns = _relevant(Y, first)
             slots, mask = self._slots_of(first, rounds), self._mask_of(first, rounds)
-            yield Rounds(first, some, ptr, columns, slots, mask)
+            yield Block(first, X, ptr, columns, slots, mask)
             first += rounds
         if isinstance(self._slots, np.ndarray) and len(self._slots) != first:
             raise InputError(f"slots has {len(self._slots)} entries for {first} rounds")
@@ -90,7 +102,9 @@ class Feed:
         if isinstance(self._slots, np.ndarray):
             some = self._slots[first : first + rounds]
             if len(some) < rounds:
-                raise InputError(f"slots has {len(self._slots)} entries, the rounds are more")
+                raise InputError(
+                    f"slots has {len(self._slots)} entries for at least {first + rounds} rounds"
+                )
             return some
         return np.full(rounds, self._slots, dtype=np.intp)
 
@@ -102,13 +116,13 @@ class Feed:
             if candidates.shape != expected:
                 raise InputError(f"candidates has shape {candidates.shape}, expected {expected}")
             return candidates.astype(np.bool_, copy=False)
-        wanted = set(candidates)
-        unknown = wanted - set(self.labels)
+        allowed = set(candidates)
+        unknown = allowed - set(self.labels)
         if unknown:
-            raise InputError(
-                f"candidates names {unknown.pop()!r}, which is no label of the learner"
+            raise UnknownLabel(
+                f"candidates names {unknown.pop()!r}, which is not a label of the learner"
             )
-        return np.array([[label in wanted for label in self.labels]], dtype=np.bool_)
+        return np.array([[label in allowed for label in self.labels]], dtype=np.bool_)
 
     def _mask_of(self, first: int, rounds: int) -> Bools:
         if self._mask is None:
@@ -119,16 +133,16 @@ class Feed:
 
 
 class _Reader:
-    """Takes rows off a source: blocks as an iterator gives them, slices of anything else."""
+    """Reads rows from a source in order: an iterator of blocks, or anything that can be sliced."""
 
     def __init__(self, source: Any) -> None:
         self._source, self._at = source, 0
         self._rest: Any = None
 
     def next(self) -> Any:
-        """The next block of at most BLOCK rows, or None at the end."""
+        """The next rows, at most BLOCK_ROUNDS, or None at the end."""
         if not isinstance(self._source, Iterator):
-            some = self._source[self._at : self._at + BLOCK]
+            some = self._source[self._at : self._at + BLOCK_ROUNDS]
             self._at += some.shape[0]
             return some if some.shape[0] else None
         while self._rest is None or not self._rest.shape[0]:
@@ -136,23 +150,23 @@ class _Reader:
             if block is None:
                 return None
             self._rest = _rows(block, "a block")
-        some, self._rest = self._rest[:BLOCK], self._rest[BLOCK:]
+        some, self._rest = self._rest[:BLOCK_ROUNDS], self._rest[BLOCK_ROUNDS:]
         return some
 
     def exactly(self, rows: int, first: int) -> Any:
-        """As many rows as X had, in whatever blocks they come."""
+        """The next rows, as many as X had, in whatever blocks they come."""
         if not isinstance(self._source, Iterator):
             some = self._source[self._at : self._at + rows]
             self._at += some.shape[0]
         else:
-            parts, have = [], 0
+            blocks, have = [], 0
             while have < rows and (block := self.next()) is not None:
-                part = block[: rows - have]
-                if part.shape[0] < block.shape[0]:
+                needed = block[: rows - have]
+                if needed.shape[0] < block.shape[0]:
                     self._rest = _stack([block[rows - have :], self._rest])
-                parts.append(part)
-                have += part.shape[0]
-            some = _stack(parts) if parts else np.empty((0, 0))
+                blocks.append(needed)
+                have += needed.shape[0]
+            some = _stack(blocks) if blocks else np.empty((0, 0))
         if some.shape[0] < rows:
             raise InputError(f"Y ends after {first + some.shape[0]} rounds, X goes on")
         return some
@@ -169,19 +183,20 @@ def _rows(data: Any, name: str) -> Any:
     return rows
 
 
-def _stack(parts: list[Any]) -> Any:
-    parts = [part for part in parts if part is not None and part.shape[0]]
-    if len(parts) == 1:
-        return parts[0]
-    if isinstance(parts[0], np.ndarray):
-        return np.concatenate(parts)
+def _stack(blocks: list[Any]) -> Any:
+    """The blocks below each other, without those that are empty."""
+    blocks = [block for block in blocks if block is not None and block.shape[0]]
+    if len(blocks) == 1:
+        return blocks[0]
+    if isinstance(blocks[0], np.ndarray):
+        return np.concatenate(blocks)
     from scipy.sparse import vstack
 
-    return vstack(parts, format="csr")
+    return vstack(blocks, format="csr")
 
 
 def _relevant(Y: Any, first: int) -> tuple[Ints, Ints]:
-    """The columns that are 1, row by row; anything but zeros and ones is an error."""
+    """The columns that are 1, row by row: pointers and columns, as a CSR matrix has them."""
     if isinstance(Y, np.ndarray):
         rows, columns = np.nonzero(Y)
         values = Y[rows, columns]

@@ -2,35 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 
 from semibandit._util.arrays import Bools, Floats
-from semibandit._util.progress import Show, progress_of
+from semibandit._util.checks import whole_number
+from semibandit._util.progress import ProgressOption, progress_bar
 from semibandit.errors import InputError
 from semibandit.evaluation.trace import Recorder, Trace
 from semibandit.policies.learner import Learner
+from semibandit.theory.cost import Costs
 from semibandit.theory.losses import LossKind
-from semibandit.worlds.synthetic import Synthetic
+from semibandit.worlds.synthetic import Player, Slots, Synthetic
 
-__all__ = ["Play", "play"]
+__all__ = ["LearningPlayer", "Play", "play", "play_rounds"]
 
 
 @dataclass(frozen=True, eq=False)
 class Play:
-    """What happened, and what it cost: expected losses given the context, not sampled ones."""
+    """What happened in a world, and its expected losses given the context, not sampled ones.
+
+    Attributes
+    ----------
+    trace : Trace
+        The slates shown, and the losses that were drawn.
+    expected : array of T floats
+        E[loss of the slate shown | x_t].
+    best : array of T floats
+        E[loss of the best slate | x_t].
+    covered : array of T bools or None
+        Whether |Δ - Δ̂'| <= ε held for every label; None unless `coverage` was asked for.
+    """
 
     trace: Trace
-    expected: Floats  # E[loss of the slate shown | x_t] (T)
-    best: Floats  # E[loss of the best slate | x_t] (T)
-    covered: Bools | None  # whether |Δ - Δ̂'| <= ε for every label (T), where it was asked for
+    expected: Floats
+    best: Floats
+    covered: Bools | None
 
     @property
     def regret(self) -> Floats:
         """R_1, ..., R_T: cumulative and exact."""
         return np.cumsum(self.expected - self.best)
+
+
+class LearningPlayer(Protocol):
+    """What `play_rounds` plays with: a learner whose labels are the world's, 0 to K - 1."""
+
+    @property
+    def a(self) -> float: ...
+
+    @property
+    def cost(self) -> Costs: ...
+
+    @property
+    def full_information(self) -> bool: ...
+
+    def rank(self, x: Floats, slots: Slots = None) -> Any: ...
+
+    def learn(self, slate: Any, clicked: list[int]) -> None: ...
 
 
 def play(
@@ -41,13 +73,39 @@ def play(
     *,
     kind: LossKind = "ac",
     coverage: bool = False,
-    progress: Show = None,
+    progress: ProgressOption = None,
 ) -> Play:
-    """Let the learner play `rounds` rounds of the world, learning as it goes.
+    """Let a learner play rounds of a world, learning as it goes.
 
-    kind      the loss that regret is measured in: "ac", "hamming", "rank" or "p_rank"
-    coverage  also check the confidence intervals of all labels against the truth in every round
+    Parameters
+    ----------
+    learner : Learner
+        The learner, whose labels must be 0 to K - 1. It goes on from the state it is in.
+    world : Synthetic
+        The world, such as `Synthetic` or `Adversarial`.
+    rounds : int
+        How many rounds are played.
+    slots : int, sequence or None
+        The most labels to show: one number, one per round, or None for no limit.
+    kind : {"ac", "hamming", "rank", "p_rank"}
+        The loss that regret is measured in.
+    coverage : bool
+        Whether to check the confidence intervals of all labels against the truth in every round.
+    progress : bool, callable or None
+        Show a bar; by default if there is a terminal. A function is called with the rounds played.
 
+    Returns
+    -------
+    Play
+        The trace, the expected losses, and the regret.
+
+    Raises
+    ------
+    InputError
+        If the learner, the world and the slots do not fit together.
+
+    Examples
+    --------
     >>> from semibandit import SlateUCB, Synthetic
     >>> world = Synthetic(n_features=5, n_labels=4, seed=3)
     >>> result = play(SlateUCB(5, 4), world, rounds=50, slots=2)
@@ -57,34 +115,80 @@ def play(
     K = world.n_labels
     if learner.labels != list(range(K)):
         raise InputError(f"the world has labels 0 to {K - 1}, the learner has other ones")
+    rounds = whole_number("rounds", rounds, least=0)
     limits = list(slots) if isinstance(slots, Sequence | np.ndarray) else [slots] * rounds
     if len(limits) != rounds:
         raise InputError(f"slots has {len(limits)} entries for {rounds} rounds")
-    a, cost = learner.a, learner.cost
-    record = Recorder(K, a, cost)
-    expected, best = np.empty(rounds), np.empty(rounds)
-    covered = np.ones(rounds, dtype=np.bool_) if coverage else None
-    with progress_of(rounds, type(learner).__name__, progress) as advance:
-        for t in range(rounds):
-            x, limit = world.round(t, learner, limits[t])
-            slate, relevant = learner.rank(x, limit), world.relevant(t, x)
+    covered: list[bool] = []
+
+    def check(x: Floats) -> None:
+        scores = learner.scores(x)
+        error = np.abs(world.margin(x) - scores.margin)
+        covered.append(bool(np.all(error <= scores.width + 1e-12)))
+
+    played = play_rounds(
+        learner,
+        world,
+        limits,
+        kind=kind,
+        opponent=learner,
+        before_learning=check if coverage else None,
+        description=type(learner).__name__,
+        progress=progress,
+    )
+    return replace(played, covered=np.array(covered, dtype=np.bool_)) if coverage else played
+
+
+def play_rounds(
+    player: LearningPlayer,
+    world: Synthetic,
+    slots: Sequence[Slots],
+    *,
+    first: int = 0,
+    kind: LossKind = "ac",
+    opponent: Player | None = None,
+    before_learning: Callable[[Floats], None] | None = None,
+    description: str = "rounds",
+    progress: ProgressOption = None,
+) -> Play:
+    """The loop of `play` and `simulate`: rank, draw the relevant labels, learn, count.
+
+    Parameters
+    ----------
+    player : LearningPlayer
+        Who ranks and learns.
+    world : Synthetic
+        The world.
+    slots : sequence of int or None
+        The most labels to show in each round; it has an entry for every round.
+    first : int
+        The number of the first round in the world.
+    kind : str
+        The loss that regret is measured in.
+    opponent : Player, optional
+        Whom an adversarial world may ask what it would show.
+    before_learning : callable, optional
+        Called with the context of each round after the slate was made.
+    description, progress
+        For the progress bar.
+    """
+    a, cost = player.a, player.cost
+    record = Recorder(world.n_labels, a, cost)
+    expected, best = np.empty(len(slots)), np.empty(len(slots))
+    with progress_bar(len(slots), description, progress) as advance:
+        for i, asked in enumerate(slots):
+            t = first + i
+            x, limit = world.round(t, opponent, asked)
+            slate, relevant = player.rank(x, limit), world.relevant(t, x)
             shown = np.array(slate.labels, dtype=np.intp)
             hit = np.isin(shown, relevant)
-            if covered is not None:
-                scores = learner.scores(x)
-                off = np.abs(world.margin(x) - scores.margin)
-                covered[t] = np.all(off <= scores.width + 1e-12)
-            told = relevant if learner.full_information else shown[hit]
-            learner.learn(slate, told.tolist())
+            if before_learning is not None:
+                before_learning(x)
+            told = relevant if player.full_information else shown[hit]
+            player.learn(slate, told.tolist())
             target = world.best(kind, x, a=a, cost=cost, slots=limit)
-            expected[t] = world.expected(kind, x, shown, a=a, cost=cost, slots=limit)
-            best[t] = world.expected(kind, x, target, a=a, cost=cost, slots=limit)
-            record.add(
-                shown[None, :],
-                hit[None, :],
-                np.array([len(shown)]),
-                np.array([len(relevant)]),
-                np.array([K if limit is None else limit]),
-            )
+            expected[i] = world.expected(kind, x, shown, a=a, cost=cost, slots=limit)
+            best[i] = world.expected(kind, x, target, a=a, cost=cost, slots=limit)
+            record.add_round(shown, hit, len(relevant), limit)
             advance(1)
-    return Play(record.trace(), expected, best, covered)
+    return Play(record.trace(), expected, best, None)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from semibandit._util.arrays import Array, Ints
-from semibandit._util.progress import Show, progress_of
-from semibandit.evaluation.feed import Feed, Rounds
-from semibandit.evaluation.runners import Block, Outcome, Runner, runner_for
+from semibandit._util.progress import ProgressOption, progress_bar
+from semibandit.evaluation.feed import Block, Feed
+from semibandit.evaluation.runners import Block as RowBlock
+from semibandit.evaluation.runners import Outcome, Runner, runner_for
 from semibandit.evaluation.trace import Recorder, Trace
 from semibandit.policies.context import read_contexts
 from semibandit.policies.labels import Label
@@ -29,25 +30,55 @@ def replay(
     keep_slates: bool = True,
     plain: bool = False,
     threads: int | None = None,
-    progress: Show = None,
+    progress: ProgressOption = None,
 ) -> Trace:
-    """Rank each row of X, answer from the same row of Y, learn; the learner goes on as it stands.
+    """Replay a multilabel data set as partial feedback: rank each row of X, answer from Y, learn.
 
-    X            contexts, T×n_features: an array (a memory-mapped one is read block by block), a
-                 scipy-sparse matrix, or an iterator of such blocks
-    Y            relevant labels, T×K of zeros and ones: an array, scipy-sparse, or an iterator of
-                 blocks; column j is learner.labels[j]
-    slots        the most labels to show: one number, one per round, or None for no limit
-    candidates   the labels that may be shown, or a T×K array of who may in which round
-    keep_slates  False forgets the slates once they are counted, for very many rounds
-    plain        True plays round by round, also where a faster way to the same result is known
-    threads      how many cores to use; by default all
-    progress     show a bar; by default where there is a terminal
+    The learner goes on from the state it is in. A learner with full information is told all
+    relevant labels, any other those that it showed. SlateUCB and Greedy with full or diagonal
+    matrices, and OBR, run on compiled runners (with numba, the extra `fast`): the same decisions,
+    many times faster.
 
-    A learner with full information is told all relevant labels, any other those it showed. SlateUCB
-    and Greedy with full or diagonal matrices, and OBR, run on compiled runners (with numba, the
-    extra `fast`): the same decisions, many times faster. Contexts and answers are checked a block
-    of 1,024 rounds ahead; an error leaves the learner with the blocks before it learned.
+    Parameters
+    ----------
+    learner : Learner
+        The learner, which is changed.
+    X : array, sparse matrix or iterator
+        Contexts, T×n_features: an array (a memory-mapped one is read block by block), a scipy
+        sparse matrix, or an iterator of such blocks.
+    Y : array, sparse matrix or iterator
+        Relevant labels, T×K of zeros and ones; column j is learner.labels[j].
+    slots : int, sequence or None
+        The most labels to show: one number, one per round, or None for no limit.
+    candidates : iterable of labels or T×K array, optional
+        The labels that may be shown, or which of them may in which round. By default all may.
+    keep_slates : bool
+        False forgets the slates once they are counted, which saves memory.
+    plain : bool
+        True plays round by round, even if a compiled runner gives the same result faster.
+    threads : int, optional
+        How many cores to use; by default all.
+    progress : bool, callable or None
+        Show a bar; by default if there is a terminal. A function is called with the rounds played.
+
+    Returns
+    -------
+    Trace
+        The slates and what every loss is made of.
+
+    Raises
+    ------
+    InputError
+        If a context, an answer or a shape is wrong. Contexts and answers are checked in blocks of
+        1,024 rounds: the learner has learned the blocks before the one with the error.
+
+    Examples
+    --------
+    >>> import semibandit as sb
+    >>> learner = sb.SlateUCB(n_features=2, labels=["sea", "sun"])
+    >>> trace = replay(learner, X=[[1, 0], [0, 1]], Y=[[1, 0], [0, 1]], slots=1)
+    >>> trace.sizes.tolist(), trace.relevant.tolist()
+    ([1, 1], [1, 1])
     """
     names = learner.labels
     feed = Feed(X, Y, names, slots, candidates)
@@ -55,35 +86,35 @@ def replay(
     most = feed.most if learner.cost.limit is None else min(feed.most, learner.cost.limit)
     runner = None if plain else runner_for(learner, most, threads)
     try:
-        with progress_of(feed.length, type(learner).__name__, progress) as advance:
-            for rounds in feed:
-                done = _fast(runner, learner, rounds, most) if runner else _plain(learner, rounds)
-                relevant = np.diff(rounds.ptr)
-                record.add(done.slates, done.hits, done.sizes, relevant, rounds.slots)
-                advance(len(rounds))
+        with progress_bar(feed.length, type(learner).__name__, progress) as advance:
+            for block in feed:
+                done = _fast(runner, learner, block, most) if runner else _plain(learner, block)
+                relevant = np.diff(block.ptr)
+                record.add(done.slates, done.hits, done.sizes, relevant, block.slots)
+                advance(len(block))
     finally:
         if runner:
             runner.close()
     return record.trace()
 
 
-def _fast(runner: Runner, learner: Learner, rounds: Rounds, most: int) -> Outcome:
-    """The block on a runner, whose labels are model rows."""
+def _fast(runner: Runner, learner: Learner, block: Block, most: int) -> Outcome:
+    """Play the block on a runner, whose labels are rows of the model."""
     X = read_contexts(
-        rounds.X,
+        block.X,
         learner.n_features,
         bias=learner.bias,
         normalize=learner.normalize,
         sparse=learner.takes_sparse,
-        first=rounds.first,
+        first=block.first,
     )
     row, width = runner.rows, runner.n_rows
-    columns, mask = row[rounds.columns], rounds.mask
+    columns, mask = row[block.columns], block.mask
     if len(row) < width:
-        columns = _sorted_within(columns, rounds.ptr)
-        mask = np.zeros((len(rounds.mask), width), dtype=np.bool_)
-        mask[:, row] = rounds.mask
-    done = runner.play(Block(X, rounds.ptr, columns, np.minimum(rounds.slots, most), mask))
+        columns = _sorted_within(columns, block.ptr)
+        mask = np.zeros((len(block.mask), width), dtype=np.bool_)
+        mask[:, row] = block.mask
+    done = runner.play(RowBlock(X, block.ptr, columns, np.minimum(block.slots, most), mask))
     if len(row) == width:
         return done
     column = np.full(width + 1, -1, dtype=np.int32)
@@ -91,34 +122,34 @@ def _fast(runner: Runner, learner: Learner, rounds: Rounds, most: int) -> Outcom
     return Outcome(column[done.slates], done.hits, done.sizes)
 
 
-def _plain(learner: Learner, rounds: Rounds) -> Outcome:
-    """The block round by round, by `rank` and `learn`: what every runner must match."""
+def _plain(learner: Learner, block: Block) -> Outcome:
+    """Play the block round by round, by `rank` and `learn`: what every runner must match."""
     names = learner.labels
     column = {name: j for j, name in enumerate(names)}
     read_contexts(
-        rounds.X, learner.n_features, bias=learner.bias, normalize=False, sparse=True,
-        first=rounds.first,
+        block.X, learner.n_features, bias=learner.bias, normalize=False, sparse=True,
+        first=block.first,
     )  # fmt: skip  # a bad row is refused before the block is played
     shown: list[Ints] = []
-    for t in range(len(rounds)):
-        free = [names[j] for j in np.flatnonzero(rounds.mask[t])] if len(rounds.mask) else None
+    for t in range(len(block)):
+        free = [names[j] for j in np.flatnonzero(block.mask[t])] if len(block.mask) else None
         slate = learner.rank(
-            rounds.X[[t]], 1 if learner.one_slot else int(rounds.slots[t]), candidates=free
+            block.X[[t]], 1 if learner.one_slot else int(block.slots[t]), candidates=free
         )
         chosen = np.array([column[label] for label in slate.labels], dtype=np.intp)
-        relevant = rounds.relevant(t)
+        relevant = block.relevant(t)
         told = relevant if learner.full_information else chosen[np.isin(chosen, relevant)]
         learner.learn(slate, [names[j] for j in told])
         shown.append(chosen)
-    done = Outcome.of(len(rounds), max((len(chosen) for chosen in shown), default=0))
+    done = Outcome.of(len(block), max((len(chosen) for chosen in shown), default=0))
     for t, chosen in enumerate(shown):
         done.sizes[t] = len(chosen)
         done.slates[t, : len(chosen)] = chosen
-        done.hits[t, : len(chosen)] = np.isin(chosen, rounds.relevant(t))
+        done.hits[t, : len(chosen)] = np.isin(chosen, block.relevant(t))
     return done
 
 
 def _sorted_within(columns: Ints, ptr: Ints) -> Ints:
     """Each round's rows in order: rows of labels that came later may lie anywhere."""
-    rounds = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
-    return columns[np.lexsort((columns, rounds))]
+    round_of = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    return columns[np.lexsort((columns, round_of))]

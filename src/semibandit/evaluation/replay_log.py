@@ -7,69 +7,103 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from semibandit._util.progress import Show, progress_of
+from semibandit._util.arrays import Floats
+from semibandit._util.progress import ProgressOption, progress_bar
 from semibandit.policies.learner import Learner
 from semibandit.store.event import Decision, Feedback
 from semibandit.store.export import open_log
 from semibandit.store.rebuild import learn_event
 
-__all__ = ["Replayed", "replay_log"]
+__all__ = ["ReplayedLog", "replay_log"]
 
 
 @dataclass(frozen=True, eq=False)
-class Replayed:
-    """The learner after the log, and how well it foretold each answer before it learned it."""
+class ReplayedLog:
+    """The learner after the log, and how well it predicted each answer before it learned it.
+
+    Attributes
+    ----------
+    learner : Learner
+        The learner after the last event.
+    events : int
+        How many events were learned.
+    passed_over : int
+        How many events were refused by the learner, such as feedback on a label it does not have.
+    labels : int
+        How many labels were shown, examined and known to the learner, over all feedback.
+    clicks : int
+        How many of them were clicked.
+    expected : float
+        How many of them should have been clicked, by the learner's estimates.
+    brier : float
+        The Brier score: the mean squared error of the estimates; 0.25 if they are always 1/2.
+    """
 
     learner: Learner
-    events: int  # learned
-    passed_over: int  # that the learner could not take
-    labels: int  # shown labels that there was feedback on
+    events: int
+    passed_over: int
+    labels: int
     clicks: int
-    expected: float  # clicks by the estimates
-    brier: float  # the mean squared error of the estimates; 0.25 is what a coin gets
+    expected: float
+    brier: float
 
     @property
     def rate(self) -> float:
-        """Clicks per label."""
+        """The click rate: clicks per label."""
         return self.clicks / max(self.labels, 1)
 
 
 def replay_log(
-    log: str | os.PathLike[str], learner: Learner | None = None, *, progress: Show = None
-) -> Replayed:
-    """Learn a log (a file of `semibandit export`, or a store) event by event, in its order.
+    log: str | os.PathLike[str], learner: Learner | None = None, *, progress: ProgressOption = None
+) -> ReplayedLog:
+    """Learn the log of a service again, event by event, in its order.
 
-    learner  starts fresh in another configuration; None is the one the log began with, which ends
-             as the service's learner, to the bit
+    What was shown is what the service showed then: the learner only learns from it.
 
-    What was shown is what the service showed then: this learns from it, it does not decide anew.
+    Parameters
+    ----------
+    log : path-like
+        A file of `semibandit export`, or a store.
+    learner : Learner, optional
+        A learner in another configuration, which is changed. By default the one that the log began
+        with, which becomes the service's learner, to the bit.
+    progress : bool, callable or None
+        Show a bar; by default if there is a terminal. A function is called with the events learned.
+
+    Returns
+    -------
+    ReplayedLog
+        The learner, counts, and how well it predicted the answers.
+
+    Raises
+    ------
+    InputError
+        If the log cannot be read.
     """
     counts = {"events": 0, "passed_over": 0, "labels": 0, "clicks": 0}
     expected = error = 0.0
-    with open_log(log) as opened, progress_of(None, "events", progress) as advance:
+    with open_log(log) as opened, progress_bar(None, "events", progress) as advance:
         learner = opened.learner if learner is None else learner
         for _, event, decision in opened.lessons():
             if isinstance(event, Feedback) and decision is not None:
-                estimate, answer = _foretold(learner, event, decision)
+                estimate, answer = _predicted(learner, event, decision)
                 counts["labels"] += len(answer)
                 counts["clicks"] += int(answer.sum())
                 expected += float(estimate.sum())
                 error += float(((estimate - answer) ** 2).sum())
-            good = learn_event(learner, event, decision)
-            counts["events" if good else "passed_over"] += 1
+            learned = learn_event(learner, event, decision)
+            counts["events" if learned else "passed_over"] += 1
             advance(1)
     labels = counts["labels"]
-    return Replayed(learner, **counts, expected=expected, brier=error / max(labels, 1))
+    return ReplayedLog(learner, **counts, expected=expected, brier=error / max(labels, 1))
 
 
-def _foretold(
-    learner: Learner, event: Feedback, decision: Decision
-) -> tuple[np.ndarray, np.ndarray]:
-    """The estimates for the labels that were looked at, and whether they were clicked."""
+def _predicted(learner: Learner, event: Feedback, decision: Decision) -> tuple[Floats, Floats]:
+    """The estimates for the labels that were examined, and 1 for those that were clicked."""
     scores = learner.scores(decision.context, draw=decision.draw)
-    place = {label: i for i, label in enumerate(scores.labels)}
-    seen = decision.labels if event.examined is None else event.examined
-    known = [label for label in seen if label in place]
+    index = {label: i for i, label in enumerate(scores.labels)}
+    examined = decision.labels if event.examined is None else event.examined
+    known = [label for label in examined if label in index]
     clicked = set(event.clicked)
     answer = np.array([label in clicked for label in known], dtype=np.float64)
-    return scores.estimate[[place[label] for label in known]], answer
+    return scores.estimate[[index[label] for label in known]], answer

@@ -11,22 +11,36 @@ from semibandit.errors import InputError
 from semibandit.theory.cost import Costs
 from semibandit.theory.losses import LOSS_KINDS, LossKind
 
-__all__ = ["Recorder", "Trace", "marks_of"]
+__all__ = ["Recorder", "Trace", "log_spaced"]
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
     """T rounds, and for each what every loss is made of.
 
-    sizes     how many labels were shown
-    hit       how many of them were relevant
-    relevant  how many labels were relevant, shown or not
-    slots     the most that could be shown
-    wrong     Σ c(j, s) over the shown labels that were not relevant
-    swaps     pairs within the slate with an irrelevant label above a relevant one
-    slates    the slates (T×S), as positions in the learner's labels, padded with -1; None where
-              they were not kept
-    hits      which shown labels were relevant (T×S); None likewise
+    Attributes
+    ----------
+    sizes : array of T ints
+        How many labels were shown.
+    hit : array of T ints
+        How many of them were relevant.
+    relevant : array of T ints
+        How many labels were relevant, shown or not.
+    slots : array of T ints
+        The most labels that could be shown.
+    wrong : array of T floats
+        Σ c(j, s) over the shown labels that were not relevant.
+    swaps : array of T ints
+        Pairs within the slate with an irrelevant label above a relevant one.
+    slates : T×S array of ints or None
+        The slates, as positions in the learner's labels, padded with -1; None if they were not
+        kept.
+    hits : T×S array of bools or None
+        Which shown labels were relevant; None if the slates were not kept.
+    n_labels : int
+        The number of labels K.
+    a : float
+        The weight of missed labels in the loss "ac".
     """
 
     sizes: Ints
@@ -44,7 +58,18 @@ class Trace:
         return len(self.sizes)
 
     def losses(self, kind: LossKind = "ac") -> Floats:
-        """The loss of every round: "ac", "hamming", "rank" or "p_rank"."""
+        """The loss of every round.
+
+        Parameters
+        ----------
+        kind : {"ac", "hamming", "rank", "p_rank"}
+            ℓ_{a,c}, the Hamming loss, the ranking loss, or the ranking loss of Theorem 3.
+
+        Raises
+        ------
+        InputError
+            If there is no such loss.
+        """
         missed, bad = self.relevant - self.hit, self.sizes - self.hit
         loss: Array
         if kind == "ac":
@@ -76,8 +101,12 @@ class Trace:
         return float(self.hit.sum()) / max(int(self.relevant.sum()), 1)
 
 
-def marks_of(T: int, most: int) -> Ints:
-    """Up to `most` of the rounds 1..T, evenly on a logarithmic axis: the points of a curve."""
+def log_spaced(T: int, most: int) -> Ints:
+    """Up to `most` of the rounds 1..T, evenly spaced on a logarithmic axis: the points of a curve.
+
+    >>> log_spaced(1000, 4).tolist()
+    [1, 10, 100, 1000]
+    """
     if not T:
         return np.empty(0, dtype=np.intp)
     return np.unique(np.geomspace(1, T, most).round().astype(np.intp))
@@ -92,30 +121,36 @@ class Recorder:
         self._slates: list[tuple[Array, Bools]] = []
 
     def add(self, slates: Array, hits: Bools, sizes: Ints, relevant: Ints, slots: Ints) -> None:
-        """Rounds with slates (rounds×S) padded with -1, and hits False where there is no label."""
+        """Add a block of rounds: slates (one row each) padded with -1, hits False beyond them."""
         width = int(sizes.max(initial=0))
         slates, hits = slates[:, :width], hits[:, :width]
         shown = np.arange(width) < sizes[:, None]
         swaps = (np.cumsum(shown & ~hits, axis=1) * hits).sum(axis=1)
         wrong = np.zeros(len(sizes))
         for s in np.unique(sizes[sizes > 0]):
-            rounds = sizes == s
-            wrong[rounds] = (~hits[rounds, :s]) @ self.cost.row(int(s))
+            same = sizes == s
+            wrong[same] = (~hits[same, :s]) @ self.cost.row(int(s))
         limit = np.minimum(slots, self.n_labels)
         self._numbers.append((sizes, hits.sum(axis=1), relevant, limit, wrong, swaps))
         if self.keep:
             self._slates.append((slates.astype(np.int32), hits.copy()))
 
+    def add_round(self, shown: Ints, hit: Bools, relevant: int, slots: int | None) -> None:
+        """Add one round: what was shown, which of it was relevant, how much was, and the slots."""
+        limit = self.n_labels if slots is None else slots
+        sizes, counts, limits = (np.array([n]) for n in (len(shown), relevant, limit))
+        self.add(shown[None, :], hit[None, :], sizes, counts, limits)
+
     def trace(self) -> Trace:
-        """All rounds so far."""
+        """The trace of all rounds so far."""
         empty = [(np.empty(0, dtype=np.intp),) * 6]
-        columns = [np.concatenate(parts) for parts in zip(*(self._numbers or empty), strict=True)]
+        columns = [np.concatenate(some) for some in zip(*(self._numbers or empty), strict=True)]
         slates, hits = _padded(self._slates) if self.keep else (None, None)
         return Trace(*columns, slates, hits, self.n_labels, self.a)  # type: ignore[call-arg, arg-type]
 
 
 def _padded(blocks: list[tuple[Array, Bools]]) -> tuple[Array, Bools]:
-    """The blocks' slates one below the other, as wide as the widest."""
+    """The slates of all blocks below each other, as wide as the widest."""
     T = sum(len(slates) for slates, _ in blocks)
     width = max((slates.shape[1] for slates, _ in blocks), default=0)
     slates, hits = np.full((T, width), -1, dtype=np.int32), np.zeros((T, width), dtype=np.bool_)

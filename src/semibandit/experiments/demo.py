@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from semibandit._util.arrays import Floats, Ints
+from semibandit._util.arrays import Ints
 from semibandit._util.progress import Advance
+from semibandit.errors import MissingExtra
 from semibandit.evaluation.bayes import Bayes
 from semibandit.evaluation.play import Play, play
 from semibandit.policies.greedy import Greedy
@@ -21,12 +22,14 @@ from semibandit.policies.slate_ucb import SlateUCB
 from semibandit.policies.spec import parse
 from semibandit.worlds.synthetic import Synthetic
 
-__all__ = ["DemoSettings", "Row", "players", "run", "summarise", "world", "write"]
+__all__ = ["COLUMNS", "DemoSettings", "Row", "players", "run", "summarise", "world", "write"]
+
+COLUMNS = ("learner", "average loss", "precision", "slate size", "regret", "growth")
 
 
 @dataclass(frozen=True)
 class DemoSettings:
-    """One demo: a world's shape, how long it is played, how often, and the width."""
+    """One demo: the size of its worlds, how long and how often they are played, and the width."""
 
     features: int = 10
     labels: int = 20
@@ -40,7 +43,7 @@ class DemoSettings:
 
 @dataclass(frozen=True)
 class Row:
-    """One learner, averaged over seeds."""
+    """One learner, averaged over seeds; `spread` is the standard deviation of its regret."""
 
     learner: str
     loss: float
@@ -49,6 +52,18 @@ class Row:
     regret: float
     spread: float
     growth: float | None  # regret after all rounds / after half of them
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The row as text, a cell for each of COLUMNS."""
+        return (
+            self.learner,
+            f"{self.loss:.3f}",
+            f"{self.precision:.1%}",
+            f"{self.size:.2f}",
+            f"{self.regret:.0f} ± {self.spread:.0f}",
+            "" if self.growth is None else f"{self.growth:.2f}",
+        )
 
 
 def world(settings: DemoSettings, seed: int) -> Synthetic:
@@ -100,54 +115,49 @@ def summarise(plays: dict[str, list[Play]]) -> list[Row]:
 
 
 def write(settings: DemoSettings, plays: dict[str, list[Play]], folder: Path) -> list[Path]:
-    """The table (Markdown), every number (JSON) and, with matplotlib, the plot; their paths."""
+    """Write the table (Markdown), every number (JSON) and the plot, if matplotlib is installed.
+
+    Returns
+    -------
+    list of Path
+        The files that were written.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    rows = summarise(plays)
-    table, numbers = folder / "table.md", folder / "results.json"
-    table.write_text(_markdown(settings, rows), encoding="utf-8")
-    curves = {name: _curves(results).tolist() for name, results in plays.items()}
-    every: dict[str, Any] = {
+    rows, rounds = summarise(plays), _plotted_rounds(settings.rounds)
+    curves = {
+        name: np.array([result.regret[rounds - 1] for result in results])
+        for name, results in plays.items()
+    }
+    numbers: dict[str, Any] = {
         "settings": asdict(settings),
         "rows": [asdict(row) for row in rows],
-        "rounds": _marks(settings.rounds).tolist(),
-        "regret": curves,
+        "rounds": rounds.tolist(),
+        "regret": {name: runs.tolist() for name, runs in curves.items()},
     }
-    numbers.write_text(json.dumps(every, indent=1), encoding="utf-8")
-    written = [table, numbers]
+    written = [folder / "table.md", folder / "results.json"]
+    written[0].write_text(_markdown(settings, rows), encoding="utf-8")
+    written[1].write_text(json.dumps(numbers, indent=1), encoding="utf-8")
     try:
-        from semibandit.experiments.plot import regret_plot
-    except ImportError:
+        from semibandit.experiments import plot
+    except MissingExtra:
         return written
-    picture = folder / "regret.png"
-    regret_plot(
-        {name: _curves(results) for name, results in plays.items()},
-        _marks(settings.rounds),
-        picture,
-    )
-    return [*written, picture]
+    figure = plot.regret_plot(curves, rounds)
+    return [*written, *plot.save(figure, folder / "regret.png", formats=(".png",))]
 
 
-def _marks(rounds: int) -> Ints:
+def _plotted_rounds(rounds: int) -> Ints:
+    """Up to 400 of the rounds, evenly spaced."""
     return np.unique(np.linspace(1, rounds, min(rounds, 400)).astype(int))
 
 
-def _curves(results: list[Play]) -> Floats:
-    marks = _marks(len(results[0].regret)) - 1
-    return np.array([result.regret[marks] for result in results])
-
-
 def _markdown(settings: DemoSettings, rows: list[Row]) -> str:
+    columns = (*COLUMNS[:-1], "regret(T)/regret(T/2)")
     lines = [
         f"{settings.labels} labels, {settings.features} features, density {settings.density:g}, "
         f"{settings.slots} slots, {settings.rounds} rounds, {settings.seeds} seeds.",
         "",
-        "| learner | average loss | precision | slate size | regret | regret(T)/regret(T/2) |",
-        "|---|---|---|---|---|---|",
+        f"| {' | '.join(columns)} |",
+        "|" + "---|" * len(columns),
+        *(f"| {' | '.join(row.cells)} |" for row in rows),
     ]
-    for row in rows:
-        growth = "" if row.growth is None else f"{row.growth:.2f}"
-        lines.append(
-            f"| {row.learner} | {row.loss:.3f} | {row.precision:.1%} | {row.size:.2f} "
-            f"| {row.regret:.0f} ± {row.spread:.0f} | {growth} |"
-        )
     return "\n".join(lines) + "\n"

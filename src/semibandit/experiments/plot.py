@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
+from semibandit._util.extras import import_extra
+
+import_extra("matplotlib", "plot", "a plot")
+
+import matplotlib  # noqa: E402
+from matplotlib.axes import Axes  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
 
 __all__ = [
-    "figure_of_paper",
+    "bound_plot",
+    "paper_figure",
     "price_plot",
     "regret_plot",
     "replay_plot",
     "save",
     "svg",
-    "theory",
     "tune_plot",
     "width_plot",
 ]
 
 COLOURS = ("#0072b2", "#d55e00", "#8a8a8a", "#009e73", "#cc79a7", "#b8860b", "#56b4e9")
-INK = "#4a4b4c"  # all that is not data; in a page it becomes the page's own colour
+INK = "#4a4b4c"  # of all that is not data; a page replaces it by its own colour
 STYLE: Any = {
     "font.size": 10,
     "svg.hashsalt": "semibandit",
@@ -48,27 +54,26 @@ STYLE: Any = {
 DASHES = ("-", "--", "-.", ":")
 
 
-def save(figure: Figure, path: Path) -> list[Path]:
-    """The figure as PNG and SVG; their paths."""
+def save(figure: Figure, path: Path, formats: Sequence[str] = (".png", ".svg")) -> list[Path]:
+    """Write the figure in each format; returns the paths."""
     written = []
-    for kind in (".png", ".svg"):
+    for suffix in formats:
         with matplotlib.rc_context(STYLE):
-            figure.savefig(path.with_suffix(kind), dpi=150, metadata=_undated(kind))
-        written.append(path.with_suffix(kind))
+            figure.savefig(path.with_suffix(suffix), dpi=150, metadata=_undated(suffix))
+        written.append(path.with_suffix(suffix))
     return written
 
 
 def svg(figure: Figure) -> str:
-    """The figure for a page: no background, text as text, its ink in the page's colour."""
+    """The figure as an <svg> element for a page: no background, its ink in the page's colour."""
     text = io.StringIO()
     with matplotlib.rc_context(STYLE):
         figure.savefig(text, format="svg", transparent=True, metadata=_undated(".svg"))
-    found = text.getvalue()
-    found = found[found.index("<svg") :]
-    return found.replace(INK, "currentColor")
+    document = text.getvalue()
+    return document[document.index("<svg") :].replace(INK, "currentColor")
 
 
-def figure_of_paper(panels: Mapping[str, Any], title: str, n_labels: int) -> Figure:
+def paper_figure(panels: Mapping[str, Any], title: str, n_labels: int) -> Figure:
     """The paper's three panels: loss over time; Hamming loss and ranking loss / S against S."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(11, 3.6), layout="constrained")
@@ -79,33 +84,25 @@ def figure_of_paper(panels: Mapping[str, Any], title: str, n_labels: int) -> Fig
         left.set(xscale="log", yscale="log", xlabel="round")
         left.set_title("average ℓ$_{a,c}$, decreasing c, no limit")
         left.set_xlim(left=10)
-        for axes, panel, key, name in (
-            (middle, "middle", "hamming", "final Hamming loss, constant c"),
-            (right, "right", "rank_per_slot", "final ranking loss / S, decreasing c"),
-        ):
-            for number, (method, runs) in enumerate(panels[panel].items()):
-                S = sorted(runs)
-                _line(axes, number, S, [runs[s][key] for s in S], method, marker="o", ms=3.5)
-            axes.set(xscale="log", xlabel="S, the most labels shown", title=name)
-            ticks = sorted(next(iter(panels[panel].values())))
-            axes.set_xticks(ticks, [str(s) for s in ticks])
-            axes.minorticks_off()
+        _against_slots(middle, panels["middle"], "hamming", "final Hamming loss, constant c")
+        _against_slots(
+            right, panels["right"], "rank_per_slot", "final ranking loss / S, decreasing c"
+        )
         right.set_yscale("log")
         figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=5)
         figure.suptitle(f"{title}, K = {n_labels}", fontsize=11)
     return figure
 
 
-def width_plot(values: Mapping[str, Sequence[float]], baseline: float) -> Figure:
+def width_plot(losses: Mapping[str, Sequence[float]], baseline: float) -> Figure:
     """The final loss of each width, a dot per seed, beside OBR's."""
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(7.5, 3.4), layout="constrained")
-        axes = figure.subplots()
-        for place, runs in enumerate(values.values()):
-            axes.plot([place] * len(runs), runs, "o", color=COLOURS[0], ms=4, alpha=0.7)
-            axes.plot([place - 0.25, place + 0.25], [sum(runs) / len(runs)] * 2, color=COLOURS[0])
+    with _plot(height=3.4) as (figure, axes):
+        for place, values in enumerate(losses.values()):
+            axes.plot([place] * len(values), values, "o", color=COLOURS[0], ms=4, alpha=0.7)
+            mean = sum(values) / len(values)
+            axes.plot([place - 0.25, place + 0.25], [mean] * 2, color=COLOURS[0])
         axes.axhline(baseline, color=COLOURS[1], ls="--", label="OBR (full information)")
-        axes.set_xticks(range(len(values)), list(values))
+        axes.set_xticks(range(len(losses)), list(losses))
         axes.set(ylabel="average ℓ$_{a,c}$", ylim=(0, None))
         axes.legend()
     return figure
@@ -113,38 +110,23 @@ def width_plot(values: Mapping[str, Sequence[float]], baseline: float) -> Figure
 
 def price_plot(prices: Mapping[str, Mapping[str, float]]) -> Figure:
     """Loss ÷ OBR's against the width, a line per data set."""
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(7.5, 3.8), layout="constrained")
-        axes = figure.subplots()
+    with _plot(height=3.8) as (figure, axes):
         for number, (data, row) in enumerate(prices.items()):
-            _line(axes, number, range(len(row)), list(row.values()), data, marker="o", ms=3)
-            axes.set_xticks(range(len(row)), list(row))
+            _line_over_names(axes, number, row, data)
         axes.set(ylabel="loss ÷ OBR's loss", yscale="log")
         axes.axhline(1.0, color=INK, lw=0.8)
         axes.legend(ncols=3)
     return figure
 
 
-def theory(cases: Mapping[str, Mapping[str, Any]], title: str) -> Figure:
-    """Regret over time on log-log axes with bands over seeds, and the bounds, dashed."""
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(7.5, 4.6), layout="constrained")
-        axes = figure.subplots()
-        for number, (case, found) in enumerate(cases.items()):
-            colour = COLOURS[number % len(COLOURS)]
-            runs, marks = found["regret"], found["marks"]
-            mean = [sum(column) / len(column) for column in zip(*runs, strict=True)]
-            _line(axes, number, marks, mean, case)
-            axes.fill_between(
-                marks,
-                [min(column) for column in zip(*runs, strict=True)],
-                [max(column) for column in zip(*runs, strict=True)],
-                color=colour,
-                alpha=0.12,
-                lw=0,
-            )
-            if found.get("bound"):
-                axes.plot(marks, found["bound"], color=colour, lw=1, ls=(0, (1, 2)))
+def bound_plot(cases: Mapping[str, Mapping[str, Any]], title: str) -> Figure:
+    """Regret over time on log-log axes with bands over seeds, and the bounds, dotted."""
+    with _plot(height=4.6) as (figure, axes):
+        for number, (case, result) in enumerate(cases.items()):
+            rounds, runs = result["marks"], np.asarray(result["regret"])
+            colour = _line_with_range(axes, number, rounds, runs, case, alpha=0.12)
+            if result.get("bound"):
+                axes.plot(rounds, result["bound"], color=colour, lw=1, ls=(0, (1, 2)))
         axes.set(xscale="log", yscale="log", xlabel="round", ylabel="regret", title=title)
         axes.set_xlim(left=10)
         axes.set_ylim(bottom=0.1)
@@ -154,11 +136,9 @@ def theory(cases: Mapping[str, Mapping[str, Any]], title: str) -> Figure:
 
 def replay_plot(curves: Mapping[str, tuple[Sequence[int], Sequence[float]]]) -> Figure:
     """The running average loss of each learner."""
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(7.5, 4.2), layout="constrained")
-        axes = figure.subplots()
-        for number, (name, (marks, values)) in enumerate(curves.items()):
-            _line(axes, number, marks, values, name)
+    with _plot(height=4.2) as (figure, axes):
+        for number, (name, (rounds, values)) in enumerate(curves.items()):
+            _line(axes, number, rounds, values, name)
         axes.set(xscale="log", xlabel="round", ylabel="average ℓ$_{a,c}$ so far")
         axes.legend()
     return figure
@@ -166,46 +146,74 @@ def replay_plot(curves: Mapping[str, tuple[Sequence[int], Sequence[float]]]) -> 
 
 def tune_plot(curves: Mapping[str, Mapping[float, float]]) -> Figure:
     """The loss against alpha, a line per surrogate and bias."""
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(7.5, 4.2), layout="constrained")
-        axes = figure.subplots()
+    with _plot(height=4.2) as (figure, axes):
         for number, (name, curve) in enumerate(curves.items()):
-            _line(axes, number, range(len(curve)), list(curve.values()), name, marker="o", ms=3)
-            axes.set_xticks(range(len(curve)), [f"{alpha:g}" for alpha in curve])
+            named = {f"{alpha:g}": loss for alpha, loss in curve.items()}
+            _line_over_names(axes, number, named, name)
         axes.set(xlabel="alpha of Scaled(alpha)", ylabel="average ℓ$_{a,c}$")
         axes.legend(ncols=2)
     return figure
 
 
-def regret_plot(curves: dict[str, Floats], rounds: Ints, path: Path) -> None:
+def regret_plot(curves: Mapping[str, Floats], rounds: Ints) -> Figure:
     """Regret over time, a line per learner with a band from its lowest to its highest seed."""
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(7.5, 4.5), layout="constrained")
-        axes = figure.add_subplot()
+    with _plot(height=4.5) as (figure, axes):
         for number, (name, runs) in enumerate(curves.items()):
-            _line(axes, number, rounds, runs.mean(axis=0), name)
-            low, high = runs.min(axis=0), runs.max(axis=0)
-            colour = COLOURS[number % len(COLOURS)]
-            axes.fill_between(rounds, low, high, color=colour, alpha=0.15, lw=0)
-        axes.set_xlabel("round")
-        axes.set_ylabel("regret against the Bayes slate")
+            _line_with_range(axes, number, rounds, runs, name, alpha=0.15)
+        axes.set(xlabel="round", ylabel="regret against the Bayes slate")
         axes.set_xlim(0, rounds[-1])
         axes.set_ylim(bottom=0, top=_top(curves))
         axes.legend()
-        figure.savefig(path, dpi=150)
+    return figure
 
 
-def _line(axes: Axes, number: int, x: Any, y: Any, label: str, **more: Any) -> None:
-    """A line that can be told from the others without its colour, too."""
+@contextmanager
+def _plot(height: float) -> Iterator[tuple[Figure, Axes]]:
+    """A figure with one pair of axes, in our style while the block draws."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(7.5, height), layout="constrained")
+        yield figure, figure.subplots()
+
+
+def _line(axes: Axes, number: int, x: Any, y: Any, label: str, **more: Any) -> str:
+    """A line that differs from the others also without its colour, which is returned."""
     colour, dash = COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
     axes.plot(x, y, color=colour, ls=dash, lw=1.6, label=label, **more)
+    return colour
 
 
-def _top(curves: dict[str, Floats]) -> float:
-    """A height that shows the learners that learn; a line that leaves the picture may do so."""
+def _line_with_range(
+    axes: Axes, number: int, x: Any, runs: Floats, label: str, *, alpha: float
+) -> str:
+    """The mean of the runs (one row each) as a line, in a band from the least to the largest."""
+    colour = _line(axes, number, x, runs.mean(axis=0), label)
+    axes.fill_between(x, runs.min(axis=0), runs.max(axis=0), color=colour, alpha=alpha, lw=0)
+    return colour
+
+
+def _line_over_names(axes: Axes, number: int, row: Mapping[str, float], label: str) -> None:
+    """A line with a dot for each name on the x axis."""
+    _line(axes, number, range(len(row)), list(row.values()), label, marker="o", ms=3)
+    axes.set_xticks(range(len(row)), list(row))
+
+
+def _against_slots(axes: Axes, panel: Mapping[str, Any], key: str, title: str) -> None:
+    """A result of each method against S."""
+    for number, (method, runs) in enumerate(panel.items()):
+        slots = sorted(runs)
+        _line(axes, number, slots, [runs[S][key] for S in slots], method, marker="o", ms=3.5)
+    axes.set(xscale="log", xlabel="S, the most labels shown", title=title)
+    ticks = sorted(next(iter(panel.values())))
+    axes.set_xticks(ticks, [str(S) for S in ticks])
+    axes.minorticks_off()
+
+
+def _top(curves: Mapping[str, Floats]) -> float:
+    """A height that shows the learners that learn; one line may leave the picture."""
     finals = sorted(float(runs[:, -1].max()) for runs in curves.values())
     return 1.15 * (finals[-2] if len(finals) > 2 else finals[-1]) + 1e-9
 
 
-def _undated(kind: str) -> dict[str, Any]:
-    return {"Date": None} if kind == ".svg" else {}
+def _undated(suffix: str) -> dict[str, Any]:
+    """No date in SVG files: the same figure is the same file."""
+    return {"Date": None} if suffix == ".svg" else {}

@@ -1,4 +1,4 @@
-"""Data sets for experiments: by name, by path, or a stand-in that a synthetic world wrote."""
+"""Data sets for experiments: by name, by path, or a stand-in drawn from a synthetic world."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from semibandit.worlds.synthetic import Synthetic
 __all__ = ["STAND_INS", "dataset", "stand_in"]
 
 STAND_INS = {  # rows, features, labels, density
-    "sony-like": (16_452, 98, 632, 0.02),  # the shape of Sony CSL Paris, which is proprietary
-    "mediamill-like": (30_993, 120, 101, 0.043),  # where Mediamill cannot be fetched
+    "sony-like": (16_452, 98, 632, 0.02),  # the size of Sony CSL Paris, which is proprietary
+    "mediamill-like": (30_993, 120, 101, 0.043),  # if Mediamill cannot be fetched
 }
 
 
 @lru_cache(maxsize=4)
 def dataset(name: str) -> Dataset:
-    """The data set; stand-ins are made, others read (and fetched, if known and missing)."""
+    """The data set of this name or path: a stand-in is drawn, others are read, or fetched once."""
     return stand_in(name) if name in STAND_INS else read_dataset(name)
 
 
 def stand_in(name: str, seed: int = 0) -> Dataset:
-    """Rows of a synthetic world of that shape: contexts in topics, labels by the square model."""
+    """Rows of a synthetic world of that size: contexts in topics, labels by the square model."""
     T, d, K, density = STAND_INS[name]
     world = Synthetic(d, K, density=density, seed=seed)
     X, Y = np.empty((T, d)), np.zeros((T, K), dtype=np.uint8)

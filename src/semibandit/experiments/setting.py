@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from semibandit._util.progress import Show
+from semibandit._util.progress import ProgressOption
 from semibandit.data.dataset import Dataset
 from semibandit.evaluation.replay import replay
-from semibandit.evaluation.trace import Trace, marks_of
+from semibandit.evaluation.trace import Trace, log_spaced
 from semibandit.experiments.sets import dataset
 from semibandit.policies.learner import Learner
 from semibandit.policies.learner_spec import LearnerSpec
-from semibandit.policies.spec import parse
 from semibandit.theory.losses import LOSS_KINDS
 
 __all__ = ["Setting", "replayed", "result_of", "run"]
@@ -58,7 +57,7 @@ def replayed(
     *,
     learner: Learner | None = None,
     threads: int | None = None,
-    progress: Show = False,
+    progress: ProgressOption = False,
 ) -> Trace:
     """The trace of a setting's replay on a data set, by a new learner or by the one given."""
     learner = setting.build(data.d, data.K) if learner is None else learner
@@ -77,7 +76,7 @@ def replayed(
 def result_of(trace: Trace, setting: Setting) -> dict[str, Any]:
     """The numbers of a replay that reports are made of."""
     T = len(trace)
-    marks = marks_of(T, MARKS)
+    marks = log_spaced(T, MARKS)
     S = trace.n_labels if setting.slots is None else min(setting.slots, trace.n_labels)
     found: dict[str, Any] = {kind: float(trace.losses(kind).mean()) for kind in LOSS_KINDS}
     return found | {
@@ -90,8 +89,3 @@ def result_of(trace: Trace, setting: Setting) -> dict[str, Any]:
         "marks": marks.tolist(),
         "curve": trace.averages("ac")[marks - 1].tolist(),
     }
-
-
-def read_width(text: str) -> Any:
-    """The width that these words spell."""
-    return parse("width", text)

@@ -2,86 +2,195 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import inspect
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from semibandit._util.progress import Show
+from semibandit._util.checks import whole_number
+from semibandit._util.progress import ProgressOption
+from semibandit.data.dataset import Dataset
+from semibandit.errors import InputError
+from semibandit.experiments.sets import dataset
 from semibandit.experiments.setting import Setting, run
 from semibandit.experiments.sweep import sweep
+from semibandit.experiments.tuned import Tuned
 
 __all__ = ["ALPHAS", "LOSSES", "SLOTS", "Tuned", "tune"]
 
 ALPHAS = (0.0, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0)
 LOSSES = ("square", "logistic:1", "logistic:2", "logistic:4")
 SLOTS = (1, 2, 3, 5, 10, 20, 50)
-
-
-@dataclass(frozen=True)
-class Tuned:
-    """The best setting, and every one that was tried with its mean loss over seeds."""
-
-    best: Setting
-    loss: float
-    tried: list[tuple[Setting, float]]
-
-    def curves(self, slots: int | None) -> dict[str, dict[float, float]]:
-        """By loss and bias: alpha -> loss, with the slots the search started from."""
-        found: dict[str, dict[float, float]] = {}
-        for setting, value in self.tried:
-            if setting.slots == slots:
-                name = f"{setting.loss}{' + bias' if setting.bias else ''}"
-                found.setdefault(name, {})[float(setting.width.partition(":")[2])] = value
-        return found
+ROUNDS = 3000
 
 
 def tune(
-    start: Setting,
+    data: str | os.PathLike[str] | Dataset | Setting | Any,
+    Y: Any = None,
     *,
+    slots: int | None = None,
+    rounds: int | None = ROUNDS,
+    model: str = Setting.model,
+    cost: str = Setting.cost,
+    a: float = Setting.a,
+    normalize: bool = Setting.normalize,
+    seed: int = Setting.seed,
+    seeds: int = 1,
     alphas: Sequence[float] = ALPHAS,
     losses: Sequence[str] = LOSSES,
-    biases: Sequence[bool] = (False, True),
-    slots: Sequence[int] = SLOTS,
-    seeds: int = 1,
-    folder: Path | None = None,
+    biases: Sequence[bool] | None = None,
+    slot_limits: Sequence[int] = SLOTS,
+    folder: str | os.PathLike[str] | None = None,
     backend: str = "local",
     address: str | None = None,
     jobs: int | None = None,
-    progress: Show = None,
+    progress: ProgressOption = None,
 ) -> Tuned:
-    """First alpha × loss × bias with the slots of `start`, then the slots of the best of these.
+    """Find the settings of `SlateUCB` that have the least loss on a data set, by replay.
 
-    What is made small is ℓ_{a,c}, which can be compared between slots: it counts what was missed.
-    Slots are tried up to those of `start`; where it sets no limit, no limit is among them.
+    Every alpha is tried with every loss, with and without a bias; then the slots are tried with
+    the best of these. The loss is ℓ_{a,c}, which also counts the labels that were missed, so that
+    different slots can be compared.
+
+    Parameters
+    ----------
+    data : str, path-like, Dataset, array or Setting
+        What to replay: a name of `semibandit data list`, a file or folder that `read_dataset` can
+        read without options, a `Dataset`, or the contexts X (n×d, dense or sparse). A `Setting` is
+        where the search starts: its data, slots, rounds, model, cost, a, normalize and seed hold.
+    Y : array, optional
+        The relevant labels (n×K zeros and ones, dense or sparse), if `data` is X.
+    slots : int, optional
+        The most labels shown in a round. By default there is no limit.
+    rounds : int or None
+        Replay only the first so many rows of the training part; None replays all.
+    model, cost : str
+        The learner's model and costs, in words: "full", "diagonal", ...; "decreasing", "constant".
+    a : float
+        The weight of missed labels, from 0 to 1.
+    normalize : bool
+        Whether contexts are scaled to unit norm.
+    seed, seeds : int
+        Each setting is replayed with the seeds seed, ..., seed + seeds - 1, and its loss is the
+        mean.
+    alphas : sequence of float
+        The widths to try: `Scaled(alpha)` for each alpha.
+    losses : sequence of str
+        The surrogate losses to try, in words: "square", "logistic:R".
+    biases : sequence of bool, optional
+        Whether to try without a bias, with one, or both. By default both, or only with one if the
+        data has rows without features.
+    slot_limits : sequence of int
+        The slots to try in the end, as far as they are fewer than `slots`.
+    folder : path-like, optional
+        Where results are kept, so that a search that was stopped continues. On a cluster, workers
+        must be able to read this folder if `data` is a `Dataset` or an array.
+    backend, address, jobs, progress
+        As for `sweep`.
+
+    Returns
+    -------
+    Tuned
+        The best setting, its loss, and all that were tried.
+
+    Raises
+    ------
+    InputError
+        If the data or an option cannot be used.
+    RunError
+        If a replay failed.
+    MissingExtra
+        If joblib, the extra `sweep`, is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).standard_normal((60, 3))
+    >>> tuned = tune(X, X > 1, alphas=[0.1, 1], losses=["square"], biases=[True], slots=1, jobs=1)
+    >>> len(tuned.tried), tuned.best.width
+    (2, 'scaled:0.1')
+    >>> tuned.learner(n_features=3, labels=["sea", "sun", "snow"])
+    SlateUCB(n_features=3, labels=3, t=1)
     """
-    first = [
-        replace(start, width=f"scaled:{alpha:g}", loss=loss, bias=bias)
-        for bias in biases
-        for loss in losses
-        for alpha in alphas
-    ]
-
-    def measured(settings: Sequence[Setting]) -> list[tuple[Setting, float]]:
-        runs = [replace(s, seed=s.seed + seed).json() for s in settings for seed in range(seeds)]
-        found: list[dict[str, Any]] = sweep(
-            run,
-            runs,
-            folder=folder,
-            backend=backend,
-            address=address,
-            jobs=jobs,
-            progress=progress,
-        )
-        losses = [result["ac"] for result in found]
-        return [
-            (setting, sum(losses[i * seeds : (i + 1) * seeds]) / seeds)
-            for i, setting in enumerate(settings)
+    fixed = {"slots": slots, "rounds": rounds, "model": model, "cost": cost, "a": a}
+    fixed |= {"normalize": normalize, "seed": seed}
+    start, data_set = _start(data, Y, fixed)
+    start.build(data_set.d, data_set.K)  # mistakes before the work
+    if biases is None:
+        biases = (True,) if data_set.rows_without_features else (False, True)
+    for name, choices in (("alphas", alphas), ("losses", losses), ("biases", biases)):
+        if not len(choices):
+            raise InputError(f"{name} is empty: expected at least one value to try")
+    whole_number("seeds", seeds, least=1)
+    options: dict[str, Any] = {
+        "backend": backend,
+        "address": address,
+        "jobs": jobs,
+        "progress": progress,
+    }
+    run_all = partial(sweep, run, folder=folder, **options)
+    by_name = isinstance(data, Setting | str | os.PathLike)
+    with nullcontext(start.data) if by_name else _file_of(data_set, folder) as readable:
+        first = [
+            replace(start, data=readable, width=f"scaled:{alpha:g}", loss=loss, bias=bias)
+            for bias in biases
+            for loss in losses
+            for alpha in alphas
         ]
+        tried = _mean_losses(run_all, first, seeds)
+        best = min(tried, key=lambda pair: pair[1])[0]
+        limits = [S for S in slot_limits if start.slots is None or start.slots > S]
+        tried += _mean_losses(run_all, [replace(best, slots=S) for S in limits], seeds)
+    tried = [(replace(setting, data=start.data), loss) for setting, loss in tried]
+    best, least = min(tried, key=lambda pair: pair[1])
+    return Tuned(best, least, tried)
 
-    tried = measured(first)
-    best = min(tried, key=lambda pair: pair[1])[0]
-    limits = [S for S in slots if start.slots is None or start.slots > S]
-    tried += measured([replace(best, slots=S) for S in limits])
-    best, loss = min(tried, key=lambda pair: pair[1])
-    return Tuned(best, loss, tried)
+
+def _start(data: Any, Y: Any, fixed: dict[str, Any]) -> tuple[Setting, Dataset]:
+    """The setting that the search starts from, and its data set."""
+    if isinstance(data, Setting):
+        default = inspect.signature(tune).parameters
+        beside = [key for key, value in fixed.items() if value != default[key].default]
+        if beside:
+            raise InputError(f"{beside[0]} was given beside a Setting: change the setting instead")
+        start, data_set = data, dataset(data.data)
+    elif isinstance(data, str | os.PathLike):
+        start, data_set = Setting(os.fspath(data), **fixed), dataset(os.fspath(data))
+    elif isinstance(data, Dataset):
+        start, data_set = Setting(data.name, **fixed), data
+    elif Y is None:
+        raise InputError("Y is missing: contexts X need the relevant labels Y, tune(X, Y)")
+    else:
+        return Setting("data", **fixed), Dataset("data", data, Y)
+    if Y is not None:
+        raise InputError("Y was given, but data has labels of its own: Y goes with contexts X")
+    return start, data_set
+
+
+@contextmanager
+def _file_of(data_set: Dataset, folder: str | os.PathLike[str] | None) -> Iterator[str]:
+    """A file with the data set, for workers to read, in the folder or a temporary one."""
+    with tempfile.TemporaryDirectory() as temporary:
+        place = Path(temporary if folder is None else folder).resolve()
+        place.mkdir(parents=True, exist_ok=True)
+        path = place / f"data-{data_set.checksum[:16]}.npz"  # no other data has these results
+        if not path.exists():
+            data_set.save(path)
+        yield str(path)
+
+
+def _mean_losses(
+    run_all: Callable[[list[dict[str, Any]]], list[dict[str, Any]]],
+    settings: Sequence[Setting],
+    seeds: int,
+) -> list[tuple[Setting, float]]:
+    """Each setting with its average loss ℓ_{a,c}, the mean over seeds."""
+    runs = [replace(one, seed=one.seed + i).json() for one in settings for i in range(seeds)]
+    losses = [result["ac"] for result in run_all(runs)]
+    means = [sum(losses[i : i + seeds]) / seeds for i in range(0, len(losses), seeds)]
+    return list(zip(settings, means, strict=True))

@@ -1,71 +1,43 @@
 """The report, looked at in a real browser: figures visible, nothing missing, no errors."""
 
-import json
 import re
 
-import numpy as np
 import pytest
 from browser import browsing
-from typer.testing import CliRunner
 
-from semibandit.cli import app
-from semibandit.experiments.paper.report import Report, Table
+from semibandit.experiments.paper.findings import Finding
+from semibandit.experiments.paper.options import ReproduceOptions
+from semibandit.experiments.paper.plans import BASELINE, METHODS
+from semibandit.experiments.paper.report import render
+from semibandit.experiments.paper.results import Results
 
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A small report on files of our own, made by the command."""
-    folder = tmp_path_factory.mktemp("report")
-    random = np.random.default_rng(0)
-    names = []
-    for name, K in (("little", 60), ("other", 9)):
-        X = random.standard_normal((150, 6))
-        Y = (X @ random.standard_normal((6, K)) > 2.0).astype(np.uint8)
-        Y[np.arange(150), random.integers(0, K, 150)] = 1
-        np.savez(folder / f"{name}.npz", X_train=X, Y_train=Y)
-        names.append(str(folder / f"{name}.npz"))
-    out = folder / "out"
-    arguments = ["reproduce", "--sets", names[0], "--prices", ",".join(names), "--seeds", "2"]
-    arguments += ["--lab-rounds", "40", "--out", str(out), "--jobs", "1"]
-    result = CliRunner().invoke(app, arguments)
-    assert result.exit_code == 0, result.output
-    return out, arguments
+SECTIONS = ["How wide to explore", "The price of partial feedback", "The regret lab"]
 
 
-def test_every_number_is_kept(made):
+def test_figures_lie_in_their_folder_whatever_the_data_is_called(made):
     out, _ = made
-    numbers = json.loads((out / "results.json").read_text())
-    (panels,) = numbers["panels"].values()
-    assert set(panels) == {"left", "middle", "right"}
-    assert len(numbers["findings"]) == 6
-    assert len(numbers["widths"]["scaled:1"]) == 2
-    for prices in numbers["prices"].values():
-        assert all(price > 0 for price in prices.values())
-    assert numbers["lab"]["adversarial"]["Greedy"]["final"][0] > 0
-    for name in ("widths", "prices", "lab-synthetic", "lab-adversarial"):
+    names = {path.stem for path in (out / "figures").iterdir()}
+    assert {"widths", "prices", "lab-synthetic", "lab-adversarial"} < names
+    (data,) = names - {"widths", "prices", "lab-synthetic", "lab-adversarial"}
+    assert data.endswith("little_npz")
+    assert {path.suffix for path in out.parent.iterdir()} == {".npz", ""}
+    for name in names:
         assert (out / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert (out / "figures" / f"{name}.svg").read_text().count("<svg") == 1
-
-
-def test_a_second_time_nothing_is_run_again(made):
-    out, arguments = made
-    before = {path: path.stat().st_mtime_ns for path in (out / "runs").iterdir()}
-    assert CliRunner().invoke(app, arguments).exit_code == 0
-    assert {path: path.stat().st_mtime_ns for path in (out / "runs").iterdir()} == before
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 390])
 def test_the_page_in_a_browser(made, scheme, width):
     out, _ = made
-    trouble = []
+    errors = []
     with browsing() as browser:
         page = browser.new_page(
             viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True
         )
-        page.on("console", lambda message: trouble.append(message.text))
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("requestfailed", lambda request: trouble.append(request.url))
+        page.on("console", lambda message: errors.append(message.text))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("requestfailed", lambda request: errors.append(request.url))
         page.goto((out / "report.html").as_uri())
         figures = page.locator("figure svg")
         assert figures.count() == 5
@@ -74,6 +46,8 @@ def test_the_page_in_a_browser(made, scheme, width):
             assert box["width"] > 300
             assert box["height"] > 100
             assert figures.nth(i).locator("path").count() > 10
+            caption = page.locator("figcaption").nth(i).inner_text()
+            assert figures.nth(i).get_attribute("aria-label") == caption
         ink = page.evaluate("getComputedStyle(document.querySelector('figure text')).fill")
         paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
         bright = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in (ink, paper)]
@@ -84,45 +58,43 @@ def test_the_page_in_a_browser(made, scheme, width):
         assert command.startswith("semibandit reproduce --sets ")
         assert "--seeds 2 --lab-rounds 40" in command
         assert page.locator("table").count() >= 8
-    assert trouble == []
+        for link, heading in zip(
+            page.locator("nav a").all(), page.locator("h2").all(), strict=True
+        ):
+            assert link.inner_text() == heading.inner_text()
+            assert link.get_attribute("href") == f"#{heading.get_attribute('id')}"
+        assert [h.inner_text() for h in page.locator("h2").all()][2:5] == SECTIONS
+        page.emulate_media(media="print")
+        assert not page.locator("nav").is_visible()
+    assert errors == []
 
 
-def test_words_are_escaped():
-    report = Report("<b>")
-    report.section("a & b")
-    report.text("<script>alert(1)</script>")
-    report.table(Table(("x<y",), [("<i>",)], caption="<u>"))
-    report.figure("<svg></svg>", 'say "so" <now>')
-    text = report.html()
-    for raw in ("<b>", "<script>", "<i>", "<u>", "<now>", 'aria-label="say "'):
-        assert raw not in text
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--sets", "nothing"], "--sets has 'nothing': not a file, nor one of"),
-        (["--prices", ","], "need at least one data set"),
-        (["--width", "narrow"], "width = 'narrow': expected scaled:ALPHA"),
-        (["--backend", "slurm"], "backend is 'slurm': expected 'local', 'ray' or 'dask'"),
-        (["--out", "/dev/null/x"], "Not a directory"),
-    ],
-)
-def test_mistakes_are_said_before_the_work(arguments, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(app, ["reproduce", *arguments])
-    assert result.exit_code == 2
-    assert message in result.output
-    assert not list(tmp_path.iterdir())
-
-
-def test_without_a_network_a_stand_in_takes_mediamills_place(monkeypatch, tmp_path):
-    """It is said in the terminal and in the report, and Mediamill's statements are not claimed."""
-    from semibandit.experiments.paper import running as reproduce
-
-    monkeypatch.setenv("SEMIBANDIT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    said, found = [], reproduce.Found(reproduce.Wanted())
-    assert reproduce._at_hand("mediamill", found, said.append) == "mediamill-like"
-    assert "could not be fetched" in found.notes[0]
-    assert any("synthetic world" in text for text in said)
+def test_everything_is_escaped():
+    nasty = "<script>alert('\"&')</script>"
+    result = {"ac": 1.0, "hamming": 1.0, "rank": 1.0, "rank_per_slot": 1.0}
+    panel = {method: {1: result, None: result} for method in (*METHODS, nasty)}
+    results = Results(
+        ReproduceOptions([nasty], [nasty]),
+        panels={nasty: {"left": panel, "middle": panel, "right": panel}},
+        findings=[Finding(nasty, nasty, True, nasty)],
+        widths={nasty: [1.0]},
+        width_data=nasty,
+        width_baseline=1.0,
+        losses={nasty: {nasty: [1.0], "OBR": [1.0]}},
+        regret_lab={nasty: {nasty: {"final": [1.0], "slope": [None], "covered": [0.5]}}},
+        data={
+            nasty: {"rows": 5, "features": 2, "labels": 3, "cardinality": 1.0}
+            | {"source": nasty, "checksum": nasty}
+        },
+        seconds={nasty: 1.0},
+        notes=[nasty],
+        machine={nasty: nasty},
+    )
+    names = (nasty, "widths", "prices", f"lab-{nasty}")
+    text = render(results, dict.fromkeys(names, "<svg><path/></svg>"))
+    assert "<script" not in text
+    assert text.count("&lt;script&gt;") > 20
+    assert text.count("<svg role=") == text.count("</svg>") == 4
+    assert BASELINE in text
+    for label in re.findall(r'aria-label="(.*?)"><path/>', text, flags=re.DOTALL):
+        assert '"' not in label

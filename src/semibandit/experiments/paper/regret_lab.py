@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from semibandit.evaluation.play import play
-from semibandit.evaluation.trace import marks_of
+from semibandit.evaluation.trace import log_spaced
 from semibandit.experiments.setting import Setting
+from semibandit.policies.learner import Learner
 from semibandit.policies.slate_ucb import SlateUCB
 from semibandit.theory import bounds
 from semibandit.theory.surrogate import Square
@@ -21,8 +22,8 @@ __all__ = ["CASES", "WORLDS", "lab_runs", "play_run", "slope"]
 WORLDS = {"synthetic": Synthetic, "adversarial": Adversarial}
 MARKS = 120
 
-# What is compared: the setting's parts; "bound" is the theorem its regret is held against. Dual
-# variables cost O(N²) a round, so they play `most` rounds.
+# What is compared: parts of a setting, the loss that regret is measured in (`kind`), and the
+# theorem that bounds it (`bound`). Dual variables cost O(N²) a round, so they play `most` rounds.
 CASES: dict[str, dict[str, Any]] = {
     "Scaled(1)": {"width": "scaled:1"},
     "KnownNorm(U), Theorem 1": {"width": "known", "bound": "theorem1"},
@@ -45,52 +46,73 @@ CASES: dict[str, dict[str, Any]] = {
 def lab_runs(
     rounds: int, seeds: int, *, features: int = 4, labels: int = 8, slots: int = 3
 ) -> dict[tuple[str, str, int], dict[str, Any]]:
-    """(world, case, seed) -> what `play_run` takes. S_t runs through 1 to 2S where it varies."""
-    shape = {"rounds": rounds, "features": features, "labels": labels, "slots": slots}
+    """The runs of `play_run` by (world, case, seed)."""
+    size = {"rounds": rounds, "features": features, "labels": labels, "slots": slots}
     return {
-        (world, case, seed): {"world": world, "case": case, "seed": seed, **shape}
+        (world, case, seed): {"world": world, "case": case, "seed": seed, **size}
         for world in WORLDS
         for case in CASES
         for seed in range(seeds)
     }
 
 
-def play_run(given: Mapping[str, Any]) -> dict[str, Any]:
-    """One game: regret at some rounds, its log-log slope, coverage, and the bound."""
-    case = CASES[given["case"]]
-    d, K, T, S = (int(given[name]) for name in ("features", "labels", "rounds", "slots"))
-    seed, T = int(given["seed"]), min(T, case.get("most", T))
-    world = WORLDS[given["world"]](d, K, density=0.2, seed=seed)
-    parts = {name: case[name] for name in ("learner", "model", "a") if name in case}
-    width = case.get("width", "scaled:1")
-    width = f"known:{world.U!r}" if width == "known" else width
-    learner = Setting("", **parts, width=width, seed=seed).build(d, K)
-    slots = [1 + t % (2 * S) for t in range(T)] if case.get("varying") else S
-    result = play(
+def play_run(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Play one case in one world; the function of the regret lab's sweep.
+
+    Parameters
+    ----------
+    run : mapping
+        world, case and seed, and the size: rounds, features, labels and slots. If the case varies
+        the slots, they run through 1 to 2·slots.
+
+    Returns
+    -------
+    dict
+        Regret at some rounds (marks), at the end (final), its log-log slope, the share of rounds in
+        which all intervals covered the truth, and the bound at the same rounds if there is one.
+    """
+    case = CASES[run["case"]]
+    d, K, T, S = (int(run[name]) for name in ("features", "labels", "rounds", "slots"))
+    T = min(T, case.get("most", T))
+    world = WORLDS[run["world"]](d, K, density=0.2, seed=int(run["seed"]))
+    learner = _learner(case, world)
+    played = play(
         learner,
         world,
         T,
-        slots,
+        [1 + t % (2 * S) for t in range(T)] if case.get("varying") else S,
         kind=case.get("kind", "ac"),
         coverage=isinstance(learner, SlateUCB),
         progress=False,
     )
-    marks = marks_of(T, MARKS)
-    regret = result.regret[marks - 1]
-    found = {
+    marks = log_spaced(T, MARKS)
+    regret = played.regret[marks - 1]
+    result = {
         "marks": marks.tolist(),
         "regret": regret.tolist(),
         "final": float(regret[-1]),
-        "slope": slope(result.regret),
-        "covered": None if result.covered is None else float(result.covered.mean()),
+        "slope": slope(played.regret),
+        "covered": None if played.covered is None else float(played.covered.mean()),
     }
     if "bound" in case:
-        found["bound"] = [_bound(case["bound"], int(t), d, K, world.U, S) for t in marks]
-    return found
+        result["bound"] = [_bound(case["bound"], int(t), d, K, world.U, S) for t in marks]
+    return result
+
+
+def _learner(case: Mapping[str, Any], world: Synthetic) -> Learner:
+    """The learner of a case; a width "known" knows the norm of the world's weights."""
+    parts = {name: case[name] for name in ("learner", "model", "a") if name in case}
+    width = case.get("width", "scaled:1")
+    width = f"known:{world.U!r}" if width == "known" else width
+    setting = Setting("", **parts, width=width, seed=world.seed)
+    return setting.build(world.n_features, world.n_labels)
 
 
 def slope(regret: Any) -> float | None:
-    """d log regret / d log t over the last three quarters: 1 is linear, 1/2 the theorems' rate."""
+    """The slope of log regret against log t over the last three quarters of the rounds.
+
+    1 is linear growth, 1/2 the rate of the theorems. None if there are too few rounds or no regret.
+    """
     T = len(regret)
     t = np.arange(max(T // 4, 1), T + 1)
     values = np.asarray(regret)[t - 1]

@@ -1,116 +1,114 @@
-"""The report: one HTML file that needs nothing else; screen, phone, paper, light and dark."""
+"""The report: one HTML page that needs no other file, with the numbers and figures beside it."""
 
 from __future__ import annotations
 
-import html
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Report", "Table"]
+from semibandit._util.atomic import replacing
+from semibandit._util.extras import import_extra
+from semibandit.experiments.paper import tables
+from semibandit.experiments.paper.results import Results
 
-CSS = """
-:root { color-scheme: light dark; --ink: #1b1f24; --soft: #5b6570; --paper: #ffffff;
-  --line: #d5dae0; --good: #0b6b3a; --bad: #a33a00; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e7eb; --soft: #9aa5b1;
-  --paper: #14181d; --line: #333b45; --good: #5fd39a; --bad: #ff9d66; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1rem; max-width: 68rem; background: var(--paper);
-  color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.6rem; line-height: 1.2; } h2 { margin-top: 2.2rem; font-size: 1.25rem; }
-p, li { max-width: 46rem; } .soft, figcaption, caption { color: var(--soft); }
-figure { margin: 1rem 0; overflow-x: auto; } figure svg { width: 100%; min-width: 34rem;
-  height: auto; color: var(--ink); } figcaption { font-size: 0.9rem; max-width: 46rem; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; margin: 0.8rem 0;
-  font-size: 0.92rem; } caption { caption-side: bottom; text-align: left; font-size: 0.9rem;
-  padding-top: 0.3rem; } th, td { padding: 0.25rem 0.7rem; border-bottom: 1px solid var(--line);
-  text-align: right; vertical-align: top; } th:first-child, td:first-child, td.text, th.text {
-  text-align: left; } td.text { min-width: 6rem; }
-  .yes { color: var(--good); } .no { color: var(--bad); }
-code, pre { font: 0.88rem/1.4 ui-monospace, monospace; } pre { overflow-x: auto; padding: 0.6rem;
-  border: 1px solid var(--line); } nav a { margin-right: 1rem; }
-a { color: inherit; } details { margin: 0.6rem 0; }
-@media print { body { max-width: none; font-size: 10pt; } nav { display: none; }
-  figure, table, tr { break-inside: avoid; } figure, .wide { overflow: visible; }
-  figure svg { min-width: 0; } details > * { display: block; } }
-"""
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["render", "write_report"]
+
+TEMPLATE = "report.html.j2"
+TITLES = {
+    "mediamill": "Mediamill",
+    "sony-like": "In Sony's place: a synthetic world of Sony's size",
+    "delicious": "In Sony's place: Delicious",
+    "mediamill-like": "In Mediamill's place: a synthetic world of its size",
+}
 
 
-@dataclass(frozen=True)
-class Table:
-    """Rows under a head; the columns named in `text` are words, the others numbers."""
+def write_report(results: Results, folder: Path) -> list[Path]:
+    """Write report.html, results.json, and the figures as PNG and SVG.
 
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    caption: str = ""
-    text: Sequence[int] = (0,)
-    marks: Sequence[bool | None] = ()  # of a row: True is good, False is not, None is neither
+    Parameters
+    ----------
+    results : Results
+        What `run_experiments` returned.
+    folder : Path
+        Where to write; it is made if need be.
 
-    def html(self) -> str:
-        """The table as HTML."""
+    Returns
+    -------
+    list of Path
+        The files that were written.
 
-        def cells(tag: str, row: Sequence[str]) -> str:
-            return "".join(
-                f"<{tag}{' class=text' if i in self.text else ''}>{html.escape(cell)}</{tag}>"
-                for i, cell in enumerate(row)
-            )
+    Raises
+    ------
+    MissingExtra
+        If matplotlib or Jinja2, the extra `plot`, is not installed.
+    """
+    from semibandit.experiments import plot
 
-        body = []
-        for number, row in enumerate(self.rows):
-            mark = self.marks[number] if self.marks else None
-            kind = "" if mark is None else f" class={'yes' if mark else 'no'}"
-            body.append(f"<tr{kind}>{cells('td', row)}</tr>")
-        caption = f"<caption>{html.escape(self.caption)}</caption>" if self.caption else ""
-        return (
-            f"<div class=wide tabindex=0><table>{caption}<thead><tr>{cells('th', self.head)}</tr>"
-            f"</thead><tbody>{''.join(body)}</tbody></table></div>"
-        )
+    figures = _draw(results)
+    page = render(results, {name: plot.svg(figure) for name, figure in figures.items()})
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    written = [folder / "report.html", folder / "results.json"]
+    for path, text in zip(written, (page, json.dumps(results.json(), indent=1)), strict=True):
+        with replacing(path) as file:
+            file.write(text.encode())
+    for name, figure in figures.items():
+        written += plot.save(figure, folder / "figures" / _file_name(name))
+    return written
 
 
-@dataclass
-class Report:
-    """Sections in the order in which they are written."""
+def render(results: Results, svgs: Mapping[str, str]) -> str:
+    """The page, with the figures given as <svg> elements by name."""
+    jinja2 = import_extra("jinja2", "plot", "the report")
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    source = files(__package__).joinpath(TEMPLATE).read_text(encoding="utf-8")
+    page: str = environment.from_string(source).render(
+        results=results,
+        titles={data: _title(data) for data in results.panels},
+        tables=tables,
+        svgs=svgs,
+        options=json.dumps(asdict(results.options), indent=1),
+    )
+    return page
 
-    title: str
-    parts: list[str] = field(default_factory=list)
-    sections: list[tuple[str, str]] = field(default_factory=list)
 
-    def section(self, title: str) -> None:
-        """A new section."""
-        name = f"s{len(self.sections) + 1}"
-        self.sections.append((name, title))
-        self.parts.append(f'<h2 id="{name}">{html.escape(title)}</h2>')
+def _draw(results: Results) -> dict[str, Figure]:
+    """The figures by their names: a data set, "widths", "prices", or "lab-" and a world."""
+    from semibandit.experiments import plot
 
-    def text(self, words: str) -> None:
-        """A paragraph."""
-        self.parts.append(f"<p>{html.escape(words)}</p>")
+    figures = {
+        data: plot.paper_figure(panels, _title(data), results.data[data]["labels"])
+        for data, panels in results.panels.items()
+    }
+    figures["widths"] = plot.width_plot(results.widths, results.width_baseline)
+    figures["prices"] = plot.price_plot(
+        {data: _without(row, "Greedy") for data, row in results.prices.items()}
+    )
+    for world, cases in results.regret_lab.items():
+        figures[f"lab-{world}"] = plot.bound_plot(cases, f"{world} world")
+    return figures
 
-    def code(self, words: str) -> None:
-        """Text as it is."""
-        self.parts.append(f"<pre tabindex=0>{html.escape(words)}</pre>")
 
-    def table(self, table: Table) -> None:
-        """A table."""
-        self.parts.append(table.html())
+def _title(data: str) -> str:
+    return TITLES.get(data, data)
 
-    def figure(self, svg: str, caption: str) -> None:
-        """A figure, and what is to be seen in it."""
-        label = html.escape(caption, quote=True)
-        drawn = svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
-        self.parts.append(
-            f"<figure>{drawn}<figcaption>{html.escape(caption)}</figcaption></figure>"
-        )
 
-    def html(self) -> str:
-        """The whole page."""
-        links = "".join(
-            f'<a href="#{name}">{html.escape(title)}</a>' for name, title in self.sections
-        )
-        return (
-            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            '<link rel="icon" href="data:,">'
-            f"<title>{html.escape(self.title)}</title><style>{CSS}</style></head><body>"
-            f"<h1>{html.escape(self.title)}</h1><nav>{links}</nav>\n"
-            + "\n".join(self.parts)
-            + "\n</body></html>\n"
-        )
+def _file_name(name: str) -> str:
+    """The name of a figure as a file name: a data set may be a path.
+
+    >>> _file_name("my data/yeast.npz")
+    'my_data_yeast_npz'
+    """
+    return re.sub(r"[^\w-]+", "_", name).strip("_")
+
+
+def _without(row: Mapping[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != key}

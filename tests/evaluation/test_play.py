@@ -103,9 +103,9 @@ def test_full_information_is_worth_something():
 
 def test_play_refuses_what_does_not_fit():
     world = sb.Synthetic(D, K)
-    with pytest.raises(ValueError, match="the world has labels 0 to 5"):
+    with pytest.raises(sb.InputError, match="the world has labels 0 to 5"):
         sb.play(sb.SlateUCB(D, K + 1), world, 5)
-    with pytest.raises(ValueError, match="slots has 2 entries for 5 rounds"):
+    with pytest.raises(sb.InputError, match="slots has 2 entries for 5 rounds"):
         sb.play(sb.SlateUCB(D, K), world, 5, [1, 2])
 
 

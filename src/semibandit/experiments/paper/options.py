@@ -1,0 +1,80 @@
+"""What `semibandit reproduce` is asked to run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from semibandit._util.extras import import_extra
+from semibandit.data.catalogue import SOURCE
+from semibandit.errors import InputError
+from semibandit.experiments.cluster import check_cluster
+from semibandit.experiments.paper.plans import FIGURE_WIDTH
+from semibandit.experiments.sets import STAND_INS
+from semibandit.policies.spec import parse
+
+__all__ = ["ReproduceOptions"]
+
+
+@dataclass(frozen=True)
+class ReproduceOptions:
+    """What to run, and where.
+
+    Parameters
+    ----------
+    sets : sequence of str
+        The data sets of the paper's figure. The first one is also used to compare widths.
+    price_sets : sequence of str
+        The data sets on which the price of partial feedback is measured.
+    width : str
+        SlateUCB's width in the figures, in words.
+    seeds : int
+        How many seeds the widths, the prices and the regret lab are run with.
+    lab_rounds : int
+        How many rounds the regret lab plays.
+    backend, address, jobs
+        As for `sweep`.
+    """
+
+    sets: Sequence[str] = ("mediamill", "sony-like")
+    price_sets: Sequence[str] = ("emotions", "scene", "yeast", "mediamill")  # seconds each
+    width: str = FIGURE_WIDTH
+    seeds: int = 3
+    lab_rounds: int = 1000
+    backend: str = "local"
+    address: str | None = None
+    jobs: int | None = None
+
+    def check(self) -> None:
+        """Find mistakes before the work.
+
+        Raises
+        ------
+        InputError
+            If an option is wrong, in the words of the command line.
+        MissingExtra
+            If what the report needs is not installed.
+        """
+        if not self.sets or not self.price_sets:
+            raise InputError("--sets and --prices need at least one data set each")
+        known = [*(one.name for one in SOURCE.sets), *STAND_INS]
+        for option, names in (("--sets", self.sets), ("--prices", self.price_sets)):
+            for name in names:
+                if name not in known and not Path(name).exists():
+                    raise InputError(
+                        f"{option} has {name!r}: not a file, nor one of {', '.join(known)}"
+                    )
+        parse("width", self.width)
+        check_cluster(self.backend, self.address, self.jobs)
+        for module in ("matplotlib", "jinja2"):
+            import_extra(module, "plot", "the report")
+
+    @property
+    def command(self) -> str:
+        """The command that gives the same numbers."""
+        words = ["semibandit", "reproduce", "--sets", ",".join(self.sets)]
+        words += ["--prices", ",".join(self.price_sets), "--width", self.width]
+        words += ["--seeds", str(self.seeds), "--lab-rounds", str(self.lab_rounds)]
+        return shlex.join(words)

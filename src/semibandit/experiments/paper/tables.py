@@ -1,0 +1,150 @@
+"""The tables of the report: numbers as text, ready to be laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from semibandit.experiments.paper.findings import Finding
+from semibandit.experiments.paper.plans import Panel
+from semibandit.experiments.paper.results import Results
+
+__all__ = [
+    "Table",
+    "data_table",
+    "findings_table",
+    "machine_table",
+    "panel_table",
+    "price_table",
+    "regret_table",
+    "seconds_table",
+    "width_table",
+]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text under column names."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+    words: Sequence[int] = (0,)  # the columns that hold words; the others hold numbers
+    holds: Sequence[bool] = ()  # of each row, if it is a statement: whether it holds
+
+
+def findings_table(findings: Sequence[Finding]) -> Table:
+    """The paper's statements, and whether each holds."""
+    rows = [
+        (one.data, one.statement, "holds" if one.holds else "differs", one.numbers)
+        for one in findings
+    ]
+    columns = ("data", "statement", "here", "numbers")
+    return Table(columns, rows, words=(0, 1, 2, 3), holds=[one.holds for one in findings])
+
+
+def panel_table(panels: Mapping[str, Panel]) -> Table:
+    """The numbers of the paper's figure: a row per method."""
+    left, middle, right = (panels[name] for name in ("left", "middle", "right"))
+    slots = sorted(S for S in next(iter(middle.values())) if S is not None)
+    columns = ["method", "ℓ_{a,c}"]
+    columns += [f"{name}, S={S}" for name in ("Hamming", "rank/S") for S in slots]
+    rows = [
+        [
+            method,
+            f"{left[method][None]['ac']:.4f}",
+            *(f"{middle[method][S]['hamming']:.3f}" for S in slots),
+            *(f"{right[method][S]['rank_per_slot']:.4g}" for S in slots),
+        ]
+        for method in left
+    ]
+    return Table(columns, rows, "Final averages over one pass.")
+
+
+def width_table(results: Results) -> Table:
+    """The loss of each width, and divided by OBR's."""
+    baseline = results.width_baseline
+    rows = []
+    for width, losses in results.widths.items():
+        mean = sum(losses) / len(losses)
+        spread = "" if len(losses) == 1 else f"{min(losses):.4f} to {max(losses):.4f}"
+        rows.append((width, f"{mean:.4f}", spread, f"{mean / baseline:.3f}"))
+    rows.append(("OBR", f"{baseline:.4f}", "", "1.000"))
+    return Table(("width", "average loss", "over seeds", "÷ OBR"), rows)
+
+
+def price_table(results: Results) -> Table:
+    """The price of partial feedback on each data set, and its means over them."""
+    prices = results.prices
+    players = list(next(iter(prices.values())))
+    weighted = results.mean_prices(weighted=True)
+    rows = [
+        (data, f"{results.losses[data]['OBR'][0]:.4f}", *(f"{row[who]:.3f}" for who in players))
+        for data, row in prices.items()
+    ]
+    for name, means in (
+        ("geometric mean (each set counts once)", results.mean_prices(weighted=False)),
+        ("weighted geometric mean (weight: rounds)", weighted),
+    ):
+        rows.append((name, "", *(f"{means[player]:.3f}" for player in players)))
+    best = min((who for who in players if who != "Greedy"), key=weighted.__getitem__)
+    caption = (
+        f"Loss ÷ OBR's loss, mean of {results.options.seeds} seeds. By the weighted geometric "
+        f"mean, {best} is best."
+    )
+    return Table(("data", "OBR's loss", *players), rows, caption)
+
+
+def regret_table(cases: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Regret, its growth and its bound for each case of one world."""
+    rows = []
+    for case, numbers in cases.items():
+        final, bound = numbers["final"], numbers.get("bound")
+        rows.append(
+            (
+                case,
+                f"{sum(final) / len(final):.1f}",
+                f"{min(final):.1f} to {max(final):.1f}",
+                _mean(numbers["slope"], ".2f"),
+                _mean(numbers["covered"], ".1%"),
+                f"{bound[-1]:,.0f}" if bound else "",
+            )
+        )
+    columns = ("learner", "regret", "over seeds", "slope", "covered", "bound")
+    return Table(columns, rows, "After all rounds.")
+
+
+def data_table(data: Mapping[str, Mapping[str, Any]]) -> Table:
+    """The data sets: their size, source and checksum."""
+    rows = [
+        (
+            name,
+            f"{about['rows']:,}",
+            str(about["features"]),
+            str(about["labels"]),
+            about["source"],
+            about["checksum"],
+        )
+        for name, about in data.items()
+    ]
+    return Table(("data", "rows", "d", "K", "source", "checksum"), rows, words=(0, 4, 5))
+
+
+def machine_table(machine: Mapping[str, str]) -> Table:
+    """What the numbers were computed on and with."""
+    return Table(("what", "which"), list(machine.items()), words=(0, 1))
+
+
+def seconds_table(seconds: Mapping[str, float]) -> Table:
+    """How long each part took."""
+    rows = [(part, f"{value:.1f}") for part, value in seconds.items()]
+    rows.append(("total", f"{sum(seconds.values()):.1f}"))
+    caption = "Parts whose results were kept from an earlier run take no time."
+    return Table(("part", "seconds"), rows, caption)
+
+
+def _mean(values: Sequence[float | None], form: str) -> str:
+    """The mean of the values that are there, as text; nothing if none is."""
+    known = [value for value in values if value is not None]
+    return format(sum(known) / len(known), form) if known else ""

@@ -1,0 +1,78 @@
+"""What tuning found: the best setting, and how to make its learner."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from semibandit.experiments.setting import Setting
+from semibandit.policies.labels import Label
+from semibandit.policies.learner import Learner
+
+__all__ = ["Tuned"]
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What `tune` found.
+
+    Attributes
+    ----------
+    best : Setting
+        The setting with the least loss.
+    loss : float
+        Its average loss ℓ_{a,c} per round, the mean over seeds.
+    tried : list of (Setting, float)
+        Every setting that was tried, with its loss.
+    """
+
+    best: Setting
+    loss: float
+    tried: list[tuple[Setting, float]]
+
+    def learner(self, n_features: int, labels: int | Sequence[Label]) -> Learner:
+        """A new learner with the best setting. Rank with `slots=tuned.best.slots`."""
+        return self.best.build(n_features, labels)
+
+    def curves(self, slots: int | None) -> dict[str, dict[float, float]]:
+        """The loss by alpha, for each surrogate and bias that was tried with so many slots."""
+        curves: dict[str, dict[float, float]] = {}
+        for setting, loss in self.tried:
+            if setting.slots == slots:
+                name = f"{setting.loss}{' + bias' if setting.bias else ''}"
+                curves.setdefault(name, {})[float(setting.width.partition(":")[2])] = loss
+        return curves
+
+    def code(self, n_features: object = "n_features", labels: object = "labels") -> str:
+        """The Python expression that makes the best learner, with what is not the default."""
+        best, default = (_keywords(setting) for setting in (self.best, Setting("")))
+        shown = {"width", "loss", "bias"} | {key for key in best if best[key] != default[key]}
+        keywords = ", ".join(f"{key}={value}" for key, value in best.items() if key in shown)
+        return f"sb.SlateUCB({n_features}, {labels}, {keywords})"
+
+    def __str__(self) -> str:
+        tried = f"the best of {len(self.tried)} settings"
+        return f"{self.code()}, slots={self.best.slots}: average loss {self.loss:.4f}, {tried}"
+
+
+def _keywords(setting: Setting) -> dict[str, str]:
+    """The keywords that make a setting's learner, as Python."""
+    learner: Any = setting.build(1, 1)  # its parts are objects, whose repr is nearly Python
+    cost = learner.cost.cost
+    return {
+        "width": _python(learner.width),
+        "loss": _python(learner.loss),
+        "bias": repr(setting.bias),
+        "model": _python(learner.model),
+        "cost": f"sb.{cost.__name__}" if callable(cost) else repr([row.tolist() for row in cost]),
+        "a": repr(setting.a),
+        "normalize": repr(setting.normalize),
+    }
+
+
+def _python(part: object) -> str:
+    """A part of a learner as Python, with the names that users import."""
+    text = re.sub(r"\b(Rbf|Polynomial)\(", lambda name: name[0].lower(), repr(part))
+    return re.sub(r"\b(\w+\(|linear\b)", r"sb.\1", text.replace("Linear()", "linear"))
