@@ -3,10 +3,9 @@
 import re
 
 import pytest
+from browser import browsing
 from playwright.sync_api import expect
 from server import BUILD, Server
-
-from browser import browsing
 
 NASTY = "<img src=x onerror=alert(1)>"
 NAMED = ("--features", "hour,weekend", "--labels", f"sea,city,{NASTY}")

@@ -31,7 +31,7 @@ def test_the_log_comes_back_in_order_to_the_bit(where):
         "two": plain(EVENTS[1])
     }
     assert store.feedback(["one", "two", "none"]) == {"one": EVENTS[5], "two": EVENTS[2]}
-    lessons = [(seq, d and d.id) for seq, _, d in store.lessons()]
+    lessons = [(seq, d and d.id) for seq, _, d in store.learnable_events()]
     assert lessons == [(3, "two"), (4, None), (5, None), (6, "one")]
     assert store.unanswered(0, 1.5) == [(1, "one", True)]
     assert store.count("decision") == 2
@@ -44,7 +44,7 @@ def test_pages_are_not_seen(where, monkeypatch):
     store.append([decision(f"d{i}") for i in range(10)])
     store.append([Feedback(f"d{i}", 2.0, []) for i in range(10)])
     assert [seq for seq, _ in store.events()] == list(range(1, 21))
-    assert [d.id for _, _, d in store.lessons()] == [f"d{i}" for i in range(10)]
+    assert [d.id for _, _, d in store.learnable_events()] == [f"d{i}" for i in range(10)]
     assert len(store.decisions(f"d{i}" for i in range(10))) == 10
     store.close()
 
@@ -68,7 +68,7 @@ def test_a_group_is_written_whole_or_not_at_all(where):
 
 
 def test_snapshots_are_whole_and_the_first_and_last_two_stay(where, monkeypatch):
-    monkeypatch.setattr("semibandit.store.store.PART", 100)
+    monkeypatch.setattr("semibandit.store.snapshots.PART", 100)
     learner = sb.SlateUCB(4, 3)
     store = Store.create(where, learner)
     for seq in (3, 5, 9):

@@ -1,4 +1,4 @@
-"""A real server process, started and stopped as a user would, or killed."""
+"""A real server process, started and stopped as a user would, or killed; and one in a thread."""
 
 import json
 import os
@@ -10,12 +10,61 @@ import time
 from pathlib import Path
 
 import httpx2
+import uvicorn
 
 BUILD = ("--features", "4", "--labels", "a,b,c,d,e,f")
 PATIENCE = 60.0  # seconds until something that must happen is taken not to
 
 
-class Server:
+class Asking:
+    """What tests ask of a service at `self.http`."""
+
+    def post(self, path, body=None, **more):
+        return self.http.post(path, json=body, **more)
+
+    def get(self, path, **more):
+        return self.http.get(path, **more)
+
+    def state(self):
+        return self.get("/state").json()
+
+    def rank(self, context=(1.0, 0.0, 0.0, 0.0), **more):
+        return self.post("/rank", {"context": list(context), **more})
+
+    def feedback(self, id, clicked, **more):
+        return self.post("/feedback", {"id": id, "clicked": clicked, **more})
+
+    def until(self, condition):
+        """Wait until the state fulfils it."""
+        return until(lambda: condition(self.state()))
+
+
+class LocalServer(Asking):
+    """An application served over HTTP by a thread of this process: its code can be patched."""
+
+    def __init__(self, app):
+        plain = {"log_level": "warning", "access_log": False, "ws": "none"}
+        self._server = uvicorn.Server(uvicorn.Config(app, port=0, **plain))
+        self._thread = threading.Thread(target=self._server.run)
+
+    def __enter__(self):
+        self._thread.start()
+        until(lambda: self._server.started or not self._thread.is_alive())
+        port = self._server.servers[0].sockets[0].getsockname()[1]
+        url = f"http://127.0.0.1:{port}"
+        self.http = httpx2.Client(base_url=url, trust_env=False, timeout=PATIENCE)
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self):
+        self.http.close()
+        self._server.should_exit = True
+        self._thread.join(PATIENCE)
+
+
+class Server(Asking):
     """`semibandit serve` on a free port of loopback."""
 
     def __init__(self, store, *arguments, env=None, port=0, **popen):
@@ -52,25 +101,6 @@ class Server:
     @property
     def port(self):
         return int(self.url.rsplit(":", 1)[1])
-
-    def post(self, path, body=None, **more):
-        return self.http.post(path, json=body, **more)
-
-    def get(self, path, **more):
-        return self.http.get(path, **more)
-
-    def state(self):
-        return self.get("/state").json()
-
-    def rank(self, context=(1.0, 0.0, 0.0, 0.0), **more):
-        return self.post("/rank", {"context": list(context), **more})
-
-    def feedback(self, id, clicked, **more):
-        return self.post("/feedback", {"id": id, "clicked": clicked, **more})
-
-    def until(self, condition):
-        """Wait until the state fulfils it."""
-        return until(lambda: condition(self.state()))
 
     def kill(self):
         """As the power goes."""
