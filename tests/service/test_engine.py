@@ -449,13 +449,13 @@ def test_a_store_that_fails_is_taken_up_again_and_nothing_is_lost_or_doubled(whe
 
 
 def test_a_large_learner_is_made_ready_first_and_says_so(tmp_path):
-    said = []
+    messages = []
     for name, learner in (("small", sb.SlateUCB(D, LABELS)), ("large", sb.SlateUCB(60, 40))):
         store = Store.create(tmp_path / name, learner)
-        Engine(store, say=said.append)
+        Engine(store, say=messages.append)
         store.close()
-        assert len(said) == (name == "large")
-    assert "first time on a machine" in said[0]
+        assert len(messages) == (name == "large")
+    assert "first time on a machine" in messages[0]
 
 
 def test_a_learner_that_must_be_told_everything_is_refused(tmp_path):

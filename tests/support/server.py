@@ -81,9 +81,9 @@ class Server(Asking):
         self.errors = []
         self._reader = threading.Thread(target=self._read_errors, daemon=True)
         self._reader.start()
-        self.said = []
+        self.output = []
         for line in self.process.stdout:
-            self.said.append(line.strip())
+            self.output.append(line.strip())
             if line.startswith("http://"):
                 self.url = line.strip()
                 break
@@ -142,7 +142,7 @@ class Server(Asking):
 
 
 def until(condition):
-    """Ask until it is so, and give what it said."""
+    """Ask until it is so, and return what it gave."""
     deadline = time.monotonic() + PATIENCE
     while not (found := condition()):
         assert time.monotonic() < deadline, "it did not happen in time"

@@ -149,7 +149,7 @@ _KIND_OF = {event: kind for kind, event in _KINDS.items()}
 
 
 def describe(label: Label, prob: float, estimate: float, width: float) -> dict[str, Any]:
-    """A label and why it is where it is, as JSON can hold it."""
+    """A label with its numbers, as JSON can hold it."""
     return {"label": label, "prob": prob, "estimate": estimate, "width": width}
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from semibandit._util.arrays import Floats
 from semibandit._util.atomic import replacing
 from semibandit._util.checks import shortened
 from semibandit.errors import FileError, InputError, MissingExtra, MissingFile
@@ -33,6 +34,7 @@ __all__ = ["Log", "is_log", "open_log", "write_log"]
 FORMAT = 1
 KEY = b"semibandit_log"
 GROUP = 10_000  # rows of a Parquet group
+COLUMNS = ("seq", "kind", "id", "at", "context", "body")
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,17 +182,9 @@ def _write_parquet(file: Any, head: dict[str, Any], found: Iterable[tuple[int, E
     parquet = _parquet()
     import pyarrow as pa
 
-    columns = pa.schema(
-        [
-            ("seq", pa.int64()),
-            ("kind", pa.string()),
-            ("id", pa.string()),
-            ("at", pa.float64()),
-            ("context", pa.list_(pa.float64())),
-            ("body", pa.string()),
-        ],
-        metadata={KEY: json.dumps(head)},
-    )
+    text, number = pa.string(), pa.float64()
+    types = (pa.int64(), text, text, number, pa.list_(number), text)
+    columns = pa.schema(zip(COLUMNS, types, strict=True), metadata={KEY: json.dumps(head)})
     n, group = 0, []
     with parquet.ParquetWriter(file, columns) as writer:
         for row in map(_row, found):
@@ -207,22 +201,28 @@ def _row(entry: tuple[int, Event]) -> dict[str, Any]:
     seq, event = entry
     kind, id, at, _, body = events.row(event)
     context = event.context.tolist() if isinstance(event, Decision) else None
-    return {"seq": seq, "kind": kind, "id": id, "at": at, "context": context, "body": body}
+    return dict(zip(COLUMNS, (seq, kind, id, at, context, body), strict=True))
 
 
 def _of_json(name: str, number: int, line: bytes) -> tuple[int, Event]:
     try:
-        row = json.loads(line)
+        given = json.loads(line)
+        row = {column: given[column] for column in COLUMNS}
         row["body"] = json.dumps(row["body"])
-    except (KeyError, TypeError, ValueError):
+        row["context"] = _array(row["context"])
+    except (KeyError, TypeError, ValueError):  # by json and numpy, or what json found
         raise FileError(f"{name}, line {number} is damaged: {shortened(line)}") from None
     return _of_row(row)
 
 
 def _of_row(row: dict[str, Any]) -> tuple[int, Event]:
-    context = row["context"]
-    packed = None if context is None else events.pack(np.array(context, dtype=np.float64))
+    context = _array(row["context"])
+    packed = None if context is None else events.pack(context)
     return row["seq"], events.read(row["kind"], row["id"], row["at"], packed, row["body"])
+
+
+def _array(context: Any) -> Floats | None:
+    return None if context is None else np.asarray(context, dtype=np.float64)
 
 
 def _parquet() -> Any:

@@ -1,4 +1,4 @@
-"""Errors as HTTP answers: which type has which status, and what is said.
+"""Errors as HTTP answers: which type has which status, and which text.
 
 The engine knows no HTTP; it raises the types of `semibandit.errors`. Any other exception is a bug:
 it is logged with its traceback, and answered with 500.

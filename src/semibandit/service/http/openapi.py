@@ -21,7 +21,7 @@ TEXTS = {
     401: "A key is needed.",
     403: "This key is for reading only.",
     404: "There is no such decision, or no such label.",
-    409: "It was said otherwise before.",
+    409: "The id was used for something else, or the label is there already.",
     413: "The body is too large.",
     415: "The body must be application/json.",
     422: "Something in the request is wrong; the answer says what.",
