@@ -170,6 +170,18 @@ def test_a_bug_that_one_request_meets_is_not_the_others(tmp_path, monkeypatch, c
     assert [decision.draw for _, decision in log] == [seq for seq, _ in log] == [1, 2, 3, 4, 5]
 
 
+def test_a_decision_that_cannot_be_written_is_a_bug_not_a_wrong_request(tmp_path, monkeypatch):
+    engine = open_engine(tmp_path)
+    engine.start()
+    with monkeypatch.context() as patch:
+        patch.setattr(type(engine.learner.loss), "prob", lambda self, m: np.full_like(m, np.nan))
+        with pytest.raises(InternalError):
+            rank(engine, id="mine")
+    assert rank(engine, id="mine").draw == 1
+    assert engine.healthy
+    engine.stop()
+
+
 def test_a_bug_in_what_the_page_shows_fails_no_request(tmp_path, monkeypatch, caplog):
     engine = open_engine(tmp_path)
     monkeypatch.setattr(sb.SlateUCB, "scores", type_error)
