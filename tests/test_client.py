@@ -8,6 +8,15 @@ from scipy import sparse
 from server import BUILD, Server
 
 import semibandit as sb
+from semibandit.errors import (
+    AccessDenied,
+    Conflict,
+    InputError,
+    LabelExists,
+    ServiceUnavailable,
+    UnknownDecision,
+    UnknownLabel,
+)
 
 
 @pytest.fixture(scope="module")
@@ -49,23 +58,33 @@ def test_the_same_id_is_the_same_decision(client):
     assert client.rank([1, 0, 0, 0], 2, id="page-view-7").labels == one.labels
     client.learn("page-view-7", one.labels[:1])
     client.learn(one, one.labels[:1])
-    with pytest.raises(ValueError, match="has other feedback already"):
+    with pytest.raises(Conflict, match="has other feedback already"):
         client.learn(one, [])
+    with pytest.raises(Conflict, match="given to another request"):
+        client.rank([1, 0, 0, 0], 1, id="page-view-7")
 
 
-def test_wrong_input_is_a_value_error_with_the_reason(client):
+def test_wrong_input_is_refused_with_the_reason(client):
     for x, reason in (
         ([1.0, 2.0], "context has 2 features"),
         ([1.0, np.nan, 0, 0], r"context\[1\] is nan"),
         ({"hour": 1.0}, "have none"),
+        ({"hour": np.inf}, r"context\['hour'\] is inf"),
+        ({"hour": "noon"}, "context must be numbers, got {'hour': 'noon'}"),
+        (["x", 0, 0, 0], "context must be numbers"),
         ([0, 0, 0], "context has 3 features"),
     ):
-        with pytest.raises(ValueError, match=reason):
+        with pytest.raises(InputError, match=reason):
             client.rank(x)
-    with pytest.raises(ValueError, match="no decision has that id"):
+    with pytest.raises(UnknownDecision, match="no decision has that id"):
         client.learn("nobody", [])
-    with pytest.raises(ValueError, match="'moon'"):
+    with pytest.raises(InputError, match="'moon'"):
         client.rank([1, 0, 0, 0], candidates=["moon"])
+    for slots in (1.5, -1, "two"):
+        with pytest.raises(InputError, match=f"slots = {slots!r}"):
+            client.rank([1, 0, 0, 0], slots)
+    with pytest.raises(InputError, match="clicked names 'a' twice"):
+        client.learn("nobody", ["a", "a"])
 
 
 def test_labels(client):
@@ -73,13 +92,15 @@ def test_labels(client):
     assert "new" in client.labels
     client.retire_labels(["new"])
     assert "new" not in client.labels
-    with pytest.raises(ValueError, match="not a label"):
+    with pytest.raises(UnknownLabel, match="not a label"):
         client.retire_labels(["new"])
+    with pytest.raises(LabelExists, match="is there already"):
+        client.add_labels(["a"])
 
 
 def test_a_key_is_asked_for(tmp_path):
     with Server(tmp_path / "s", *BUILD, "--api-key", "k") as server:
-        with sb.Client(server.url) as client, pytest.raises(PermissionError, match="a key"):
+        with sb.Client(server.url) as client, pytest.raises(AccessDenied, match="a key"):
             client.rank([1, 0, 0, 0])
         with sb.Client(server.url, "k") as client:
             assert client.rank([1, 0, 0, 0], 2).labels
@@ -105,7 +126,14 @@ def test_patience_ends(tmp_path):
     server = Server(tmp_path / "s", *BUILD)
     server.stop()
     with sb.Client(server.url, patience=0.1) as client:
-        with pytest.raises(ConnectionError, match="does not answer"):
+        with pytest.raises(ServiceUnavailable, match="does not answer"):
             client.rank([1, 0, 0, 0])
-        with pytest.raises(ConnectionError):
+        with pytest.raises(ServiceUnavailable):
             client.add_labels(["x"])
+
+
+def test_what_is_no_service_of_ours_is_not_taken_for_one(server):
+    with sb.Client(server.url + "/elsewhere") as client:
+        with pytest.raises(InputError, match="Not Found") as why:
+            client.learn("somebody", [])
+        assert type(why.value) is InputError  # nothing is known of decisions

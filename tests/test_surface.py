@@ -29,8 +29,8 @@ def test_the_public_names_are_pinned():
 
 def test_import_is_light():
     heavy = (
-        "('scipy', 'matplotlib', 'rich', 'typer', 'numba', 'pandas', 'torch', 'joblib', 'ray', 'jinja2', "
-        "'httpx2', 'fastapi', 'pydantic', 'psycopg', 'sqlite3')"
+        "('scipy', 'matplotlib', 'rich', 'typer', 'numba', 'pandas', 'torch', 'joblib', 'ray', "
+        "'jinja2', 'httpx2', 'fastapi', 'pydantic', 'psycopg', 'sqlite3')"
     )
     code = f"import sys, semibandit; print([m for m in {heavy} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -10,6 +10,7 @@ After Gentile and Orabona, "On Multilabel Classification and Ranking with Partia
 """
 
 from semibandit import errors
+from semibandit._util.version import __version__ as __version__
 from semibandit.client import Client, ServedSlate
 from semibandit.data.dataset import Dataset
 from semibandit.data.read import read_dataset
@@ -53,8 +54,6 @@ from semibandit.theory.surrogate import Logistic, Square, Surrogate
 from semibandit.theory.width import KnownNorm, Scaled, UnknownNorm, Width
 from semibandit.worlds.adversarial import Adversarial
 from semibandit.worlds.synthetic import Synthetic
-
-__version__ = "0.1.0"
 
 __all__ = [
     "OBR",

@@ -125,7 +125,7 @@ def test_mistakes_are_one_line(played, tmp_path):
     for arguments, reason in (
         (["export", tmp_path / "x.txt", "--store", folder / "s"], ".jsonl or .parquet"),
         (["export", tmp_path / "x.jsonl", "--store", tmp_path / "none"], "there is no store"),
-        (["replay", tmp_path / "none.jsonl"], "none.jsonl"),
+        (["replay", tmp_path / "none.jsonl"], "there is no file"),
         (["replay", folder / "log.jsonl", "--learner", "Oracle"], "learner = 'Oracle'"),
     ):
         said = run(*arguments)

@@ -53,6 +53,6 @@ def test_a_store_from_before_is_rebuilt(name, after, tmp_path):
 @pytest.mark.parametrize("file", sorted(path.name for path in FILES.glob("store*.*")))
 def test_a_log_from_before_is_learned_again(file):
     with open_log(FILES / file) as log:
-        for _, event, decision in log.lessons():
+        for _, event, decision in log.learnable_events():
             assert learn_event(log.learner, event, decision)
         check(log.learner, EXPECTED[Path(file).stem])

@@ -10,7 +10,7 @@ from server import BUILD, Server
 import semibandit as sb
 
 
-def said(answer, status):
+def detail(answer, status):
     """The reason given with this status."""
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/json"
@@ -30,7 +30,7 @@ def test_rank_says_what_to_show_and_why(server):
         assert one["width"] > 0
     again = server.rank([0.5, -1, 2, 0], slots=3, id="why")
     assert again.json() == body
-    assert "given to another request" in said(server.rank([1, 1, 1, 1], id="why"), 409)
+    assert "given to another request" in detail(server.rank([1, 1, 1, 1], id="why"), 409)
 
 
 def test_the_slate_is_the_learners(tmp_path):
@@ -53,11 +53,11 @@ def test_feedback(server):
     shown = server.rank(slots=2).json()
     labels = [one["label"] for one in shown["slate"]]
     hidden = next(label for label in "abcdef" if label not in labels)
-    assert "which was not shown" in said(server.feedback(shown["id"], [hidden]), 422)
+    assert "which was not shown" in detail(server.feedback(shown["id"], [hidden]), 422)
     assert server.feedback(shown["id"], labels[:1]).status_code == 200
     assert server.feedback(shown["id"], labels[:1]).status_code == 200
-    assert "has other feedback already" in said(server.feedback(shown["id"], []), 409)
-    assert "no decision has that id" in said(server.feedback("nobody", []), 404)
+    assert "has other feedback already" in detail(server.feedback(shown["id"], []), 409)
+    assert "no decision has that id" in detail(server.feedback("nobody", []), 404)
 
 
 def test_batches(server):
@@ -77,27 +77,27 @@ def test_batches(server):
     assert [one.get("status") for one in results] == ["accepted", 404, "accepted"]
     assert server.post("/rank/batch", {"requests": []}).json() == {"results": []}
     many = [{"context": [1, 0, 0, 0]}] * 257
-    assert "at most 256" in said(server.post("/rank/batch", {"requests": many}), 422)
+    assert "at most 256" in detail(server.post("/rank/batch", {"requests": many}), 422)
 
 
 def test_labels(server):
     assert server.get("/labels").json()["labels"][:6] == list("abcdef")
     assert "new" in server.post("/labels", {"labels": ["new"]}).json()["labels"]
     assert server.rank(candidates=["new"], slots=1).json()["slate"][0]["label"] == "new"
-    assert "is there already" in said(server.post("/labels", {"labels": ["new"]}), 409)
+    assert "is there already" in detail(server.post("/labels", {"labels": ["new"]}), 409)
     gone = server.http.request("DELETE", "/labels", json={"labels": ["new"]})
     assert "new" not in gone.json()["labels"]
     again = server.http.request("DELETE", "/labels", json={"labels": ["new"]})
-    assert "not a label" in said(again, 404)
-    assert "'new'" in said(server.rank(candidates=["new"]), 422)
-    assert "names its labels" in said(server.post("/labels", {"labels": 3}), 422)
+    assert "not a label" in detail(again, 404)
+    assert "'new'" in detail(server.rank(candidates=["new"]), 422)
+    assert "names its labels" in detail(server.post("/labels", {"labels": 3}), 422)
 
 
 def test_more_labels_than_allowed_are_refused_before_they_are_made(tmp_path):
     with Server(tmp_path / "s", "--features", 2, "--labels", 3) as server:
         assert server.post("/labels", {"labels": 2}).json()["labels"] == [0, 1, 2, 3, 4]
         for many in (2**53 - 1, 10**9):
-            assert said(server.post("/labels", {"labels": many}), 422)
+            assert detail(server.post("/labels", {"labels": many}), 422)
         assert len(server.get("/labels").json()["labels"]) == 5
 
 
@@ -182,11 +182,11 @@ def test_named_features(tmp_path):
         assert server.post("/rank", {"context": [9, 1], "id": "a"}).json() == one.json()
         assert server.post("/rank", {"context": {"hour": 2}}).status_code == 200
         wrong = server.post("/rank", {"context": {"hours": 2}})
-        assert "context names 'hours', which is not a feature" in said(wrong, 422)
+        assert "context names 'hours', which is not a feature" in detail(wrong, 422)
         assert server.state()["feature_names"] == ["hour", "weekend"]
         assert server.post("/labels", {"labels": 2}).json()["labels"] == [0, 1, 2, 3]
     with Server(tmp_path / "t", *BUILD) as server:
-        assert "have none" in said(server.post("/rank", {"context": {"hour": 2}}), 422)
+        assert "have none" in detail(server.post("/rank", {"context": {"hour": 2}}), 422)
 
 
 WRONG = {
@@ -258,7 +258,7 @@ def test_hostile_bodies_get_4xx_and_no_internals(server, what, path):
     ],
 )
 def test_errors_say_the_key_the_value_and_what_was_expected(server, body, reason):
-    assert reason in said(server.post("/rank", body), 422)
+    assert reason in detail(server.post("/rank", body), 422)
 
 
 def test_numbers_at_the_edge_of_float64_are_numbers(server):
@@ -271,8 +271,10 @@ def test_numbers_at_the_edge_of_float64_are_numbers(server):
 
 
 def test_other_paths_methods_and_types(server):
-    said(server.get("/nothing"), 404)
-    said(server.get("/rank"), 405)
+    detail(server.get("/nothing"), 404)
+    detail(server.get("/rank"), 405)
+    assert server.get("/feedback").headers["allow"] == "POST"
+    assert server.post("/rank/", {}).headers["location"] == f"{server.url}/rank"
     text = server.http.post("/rank", content=b"context=1", headers={"content-type": "text/plain"})
     assert 400 <= text.status_code < 500
 
@@ -285,7 +287,7 @@ def test_a_body_of_unknown_length_is_counted(server):
     answer = server.http.post(
         "/rank", content=pieces(), headers={"content-type": "application/json"}
     )
-    assert "at most 1048576 bytes" in said(answer, 413)
+    assert "at most 1048576 bytes" in detail(answer, 413)
     body = json.dumps({"context": [1, 0, 0, 0]}).encode()
     head = {"content-type": "application/json"}
     assert server.http.post("/rank", content=iter([body]), headers=head).status_code == 200
@@ -308,15 +310,15 @@ def test_keys(tmp_path):
         context = {"context": [1, 0, 0, 0]}
         for key in (None, "wrong", "write-i", "write-it2", "x y"):
             answer = ask("POST", "/rank", key, context)
-            assert "a key is needed" in said(answer, 401)
+            assert "a key is needed" in detail(answer, 401)
             assert answer.headers["www-authenticate"] == "Bearer"
-            said(ask("GET", "/state", key), 401)
+            detail(ask("GET", "/state", key), 401)
         assert ask("POST", "/rank", "write-it", context).status_code == 200
         assert ask("GET", "/state", "write-it").status_code == 200
         for path in ("/state", "/labels", "/metrics"):
             assert ask("GET", path, "read-it").status_code == 200
         for path in ("/rank", "/feedback", "/labels", "/snapshot", "/rank/batch"):
-            assert "for reading only" in said(ask("POST", path, "read-it", context), 403)
-        said(ask("DELETE", "/labels", "read-it", {"labels": ["a"]}), 403)
+            assert "for reading only" in detail(ask("POST", path, "read-it", context), 403)
+        detail(ask("DELETE", "/labels", "read-it", {"labels": ["a"]}), 403)
         for path in ("/", "/healthz", "/docs", "/page.js"):  # they tell nothing
             assert ask("GET", path, None).status_code == 200

@@ -12,10 +12,11 @@ from server import until
 
 import semibandit as sb
 import semibandit.policies.batch
-from semibandit.errors import StoreError
+from semibandit.errors import InputError, SemibanditError, StoreError
 from semibandit.service.engine import decisions
 from semibandit.service.engine.engine import Engine
-from semibandit.service.engine.requests import Change, Give, Refused
+from semibandit.service.engine.requests import PendingFeedback, PendingLabelChange
+from semibandit.service.http.errors import status_of
 from semibandit.service.settings import Limits, Settings
 from semibandit.store.event import Feedback, LabelChange
 from semibandit.store.rebuild import rebuild
@@ -48,16 +49,16 @@ class running:
 
 def rank(engine, context=(1.0, 2.0, 3.0, 4.0), slots=2, id=None, candidates=None, exclude=None):
     return engine.ask(
-        lambda answer: engine.rank_job(list(context), slots, candidates, exclude, id, answer)
+        lambda answer: engine.pending_rank(list(context), slots, candidates, exclude, id, answer)
     )
 
 
 def give(engine, id, clicked, examined=None):
-    return engine.ask(lambda answer: Give(Feedback(id, 0.0, clicked, examined), answer))
+    return engine.ask(lambda answer: PendingFeedback(Feedback(id, 0.0, clicked, examined), answer))
 
 
 def change(engine, **what):
-    return engine.ask(lambda answer: Change(LabelChange(0.0, **what), answer))
+    return engine.ask(lambda answer: PendingLabelChange(LabelChange(0.0, **what), answer))
 
 
 def learned(engine, n):
@@ -70,9 +71,9 @@ def count(engine, kind):
 
 
 def status(work):
-    with pytest.raises(Refused) as why:
+    with pytest.raises(SemibanditError) as why:
         work()
-    return why.value.status
+    return status_of(why.value)
 
 
 def test_a_decision_is_the_learners_own_and_in_the_log(engine):
@@ -101,11 +102,13 @@ def test_an_id_that_left_memory_long_ago_gives_its_decision(where):
     with running(where) as engine:
         first = rank(engine, id="old")
         give(engine, rank(engine, id="told").id, [])
-        engine._recent.forget()
-        with engine._news:  # in one group with others
+        engine.writer.recent.forget()
+        with engine.queue.condition:  # in one group with others
             futures = [Future() for _ in range(4)]
             for future, id in zip(futures, ("new", "old", None, "told"), strict=True):
-                engine.put([engine.rank_job([1.0, 2.0, 3.0, 4.0], 2, None, None, id, future)])
+                engine.submit(
+                    [engine.pending_rank([1.0, 2.0, 3.0, 4.0], 2, None, None, id, future)]
+                )
         found = [future.result() for future in futures]
         assert (found[1].at, found[1].labels, found[1].prob) == (first.at, first.labels, first.prob)
         assert status(lambda: rank(engine, id="old", slots=1)) == 409
@@ -135,18 +138,22 @@ def test_requests_under_one_id_in_one_group_are_told_apart(where, order):
     ]
     with running(where) as engine:
         first = rank(engine, **asks[0])
-        engine._recent.forget()
-        with engine._news:
+        engine.writer.recent.forget()
+        with engine.queue.condition:
             futures = [Future() for _ in asks]
             for i in order:
                 one = asks[i]
-                engine.put(
-                    [engine.rank_job([1, 2, 3, 4], 2, None, one["exclude"], one["id"], futures[i])]
+                engine.submit(
+                    [
+                        engine.pending_rank(
+                            [1, 2, 3, 4], 2, None, one["exclude"], one["id"], futures[i]
+                        )
+                    ]
                 )
         assert futures[0].result().at == first.at
-        assert futures[1].exception().status == 409
+        assert status_of(futures[1].exception()) == 409
         early = order.index(2) < order.index(3)  # else the id is taken
-        assert futures[2].exception().status == (422 if early else 409)
+        assert status_of(futures[2].exception()) == (422 if early else 409)
         assert futures[3].result().exclude == ["b"]
         assert count(engine, "decision") == 2
 
@@ -158,11 +165,11 @@ def test_every_decision_is_the_learners_own_with_its_own_draw(tmp_path, kind):
     contexts = np.random.default_rng(0).standard_normal((80, 60))
     with running(tmp_path, kind(60, LABELS)) as engine:
         for some in np.split(contexts, 4):
-            with engine._news:
+            with engine.queue.condition:
                 futures = [Future() for _ in range(22)]
                 for future, x in zip(futures, [np.zeros(60), *some, some[0]], strict=True):
                     out = ["moon"] if future is futures[5] else None
-                    engine.put([engine.rank_job(x, 2, None, out, None, future)])
+                    engine.submit([engine.pending_rank(x, 2, None, out, None, future)])
             assert [i for i, future in enumerate(futures) if future.exception()] == [0, 5]
         with engine.store.beside() as store:
             log = list(store.events())
@@ -192,10 +199,10 @@ def test_requests_never_wait_for_numba_to_be_loaded(tmp_path):
 
         engine = Engine(Store.create(sys.argv[1], sb.SlateUCB(150, 3)))
         engine.start()
-        with engine._news:
+        with engine.queue.condition:
             futures = [Future() for _ in range(1000)]
             for future, x in zip(futures, np.random.default_rng(0).random((1000, 150))):
-                engine.put([engine.rank_job(x, 2, None, None, None, future)])
+                engine.submit([engine.pending_rank(x, 2, None, None, None, future)])
         assert all(future.result().labels for future in futures)
         engine.stop()
         assert "numba" not in sys.modules
@@ -225,10 +232,10 @@ def groups(monkeypatch):
 
 
 def test_waiting_requests_are_ranked_together(engine, groups):
-    with engine._news:  # nobody takes anything while all are handed in
+    with engine.queue.condition:  # nobody takes anything while all are handed in
         futures = [Future() for _ in range(50)]
         for i, future in enumerate(futures):
-            engine.put([engine.rank_job([1.0, i, 0, 0], 2, None, None, None, future)])
+            engine.submit([engine.pending_rank([1.0, i, 0, 0], 2, None, None, None, future)])
     for future in futures:
         future.result()
     assert groups == [50]
@@ -238,15 +245,15 @@ def test_wrong_requests_do_not_spoil_the_others(engine, groups):
     """Nor do they slow them down: the others are still ranked together."""
     asks = [([1.0, 0, 0, 0], ["a"])] * 20
     asks += [([1.0, 0, 0, 0], ["moon"]), ([0.0] * 4, None), ([0.0, 1, 0, 0], ["b", "c"])]
-    with engine._news:
+    with engine.queue.condition:
         futures = [Future() for _ in asks]
         for future, (context, candidates) in zip(futures, asks, strict=True):
-            engine.put([engine.rank_job(context, 2, candidates, None, None, future)])
+            engine.submit([engine.pending_rank(context, 2, candidates, None, None, future)])
     assert [future.result().labels for future in futures[:20]] == [["a"]] * 20
     assert set(futures[22].result().labels) == {"b", "c"}
-    with pytest.raises(Refused, match="candidates names 'moon'"):
+    with pytest.raises(InputError, match="candidates names 'moon'"):
         futures[20].result()
-    with pytest.raises(Refused, match="context is all zeros"):
+    with pytest.raises(InputError, match="context is all zeros"):
         futures[21].result()
     assert groups == [21]
 
@@ -319,16 +326,16 @@ def test_no_more_labels_than_the_limit(tmp_path):
 
 def test_too_many_waiting_requests_are_told_to_come_again(tmp_path):
     with running(tmp_path, limits=Limits(queue=5)) as engine:
-        with engine._news:
-            jobs = [
-                engine.rank_job([1.0, 0, 0, 0], 2, None, None, None, Future()) for _ in range(6)
+        with engine.queue.condition:
+            requests = [
+                engine.pending_rank([1.0, 0, 0, 0], 2, None, None, None, Future()) for _ in range(6)
             ]
-            assert status(lambda: engine.put(jobs)) == 503
+            assert status(lambda: engine.submit(requests)) == 503
             assert engine.waiting == 0  # all or none
-            engine.put(jobs[:5])
-            assert status(lambda: engine.put(jobs[5:])) == 503
-        for job in jobs[:5]:
-            assert job.answer.result().labels
+            engine.submit(requests[:5])
+            assert status(lambda: engine.submit(requests[5:])) == 503
+        for one in requests[:5]:
+            assert one.answer.result().labels
 
 
 def test_feedback_beyond_the_backlog_is_told_to_come_again(tmp_path, monkeypatch):
@@ -381,9 +388,9 @@ def test_learning_gives_way_to_those_who_wait(engine, monkeypatch):
     learned(engine, 1)
     assert slept == []
     waiting = Future()
-    with engine._news:  # nobody takes anything
+    with engine.queue.condition:  # nobody takes anything
         assert not busy()
-        engine.put([engine.rank_job([1.0, 0, 0, 0], 2, None, None, None, waiting)])
+        engine.submit([engine.pending_rank([1.0, 0, 0, 0], 2, None, None, None, waiting)])
         assert busy()
     waiting.result()
     engine.learning._busy = lambda: True
@@ -442,13 +449,13 @@ def test_a_store_that_fails_is_taken_up_again_and_nothing_is_lost_or_doubled(whe
 
 
 def test_a_large_learner_is_made_ready_first_and_says_so(tmp_path):
-    said = []
+    messages = []
     for name, learner in (("small", sb.SlateUCB(D, LABELS)), ("large", sb.SlateUCB(60, 40))):
         store = Store.create(tmp_path / name, learner)
-        Engine(store, say=said.append)
+        Engine(store, say=messages.append)
         store.close()
-        assert len(said) == (name == "large")
-    assert "first time on a machine" in said[0]
+        assert len(messages) == (name == "large")
+    assert "first time on a machine" in messages[0]
 
 
 def test_a_learner_that_must_be_told_everything_is_refused(tmp_path):
@@ -481,14 +488,14 @@ def test_contexts_too_large_to_sum_are_refused(tmp_path):
         assert rank(engine, [1.0, 0, 0, 0]).labels
 
 
-def test_the_tally_counts_and_survives_a_restart(tmp_path):
+def test_the_statistics_count_and_survive_a_restart(tmp_path):
     with running(tmp_path) as engine:
         one, two = rank(engine, slots=2), rank(engine, slots=2)
         give(engine, one.id, one.labels[:1])
         give(engine, two.id, [], two.labels[:1])
-        before = engine.tally.summary()
+        before = engine.statistics.summary()
     with running(tmp_path) as engine:
-        after = engine.tally.summary()
+        after = engine.statistics.summary()
     for found in (before, after):
         assert (found["decisions"], found["feedback"]) == (2, 2)
         assert (found["shown"], found["clicks"]) == (3, 1)

@@ -3,10 +3,9 @@
 import re
 
 import pytest
+from browser import browsing
 from playwright.sync_api import expect
 from server import BUILD, Server
-
-from browser import browsing
 
 NASTY = "<img src=x onerror=alert(1)>"
 NAMED = ("--features", "hour,weekend", "--labels", f"sea,city,{NASTY}")
@@ -89,7 +88,7 @@ def test_ask_click_and_see_the_numbers_move(browser, tmp_path):
 
 
 def test_where_the_cut_fell(browser, tmp_path):
-    with Server(tmp_path / "s", "--features", 2, "--labels", 4, "--alpha", 0.01) as server:
+    with Server(tmp_path / "s", "--features", 2, "--labels", 4, "--width", "scaled:0.01") as server:
         for _ in range(30):
             shown = server.post("/rank", {"context": [1, 0]}).json()
             yes = [one["label"] for one in shown["slate"] if one["label"] < 2]

@@ -5,6 +5,7 @@ import pytest
 from learners import ALL, D, K, bits
 
 import semibandit as sb
+from semibandit.errors import FileError
 from semibandit.policies.persistence import snapshot_of
 from semibandit.store.event import Decision, Feedback, LabelChange
 from semibandit.store.rebuild import learn_event, rebuild
@@ -87,8 +88,18 @@ def test_a_damaged_snapshot_is_passed_over(tmp_path):
     again, _ = rebuild(store)
     assert bits(again) == bits(learner)
     store._db.rows("UPDATE semibandit_parts SET bytes = ?", (b"dust",))
-    with pytest.raises(ValueError, match="no whole snapshot"):
+    with pytest.raises(FileError, match="no whole snapshot"):
         rebuild(store)
+    store.close()
+
+
+def test_a_bug_in_reading_a_snapshot_is_not_taken_for_damage(tmp_path, monkeypatch):
+    store = Store.create(tmp_path, sb.SlateUCB(D, K))
+    live(sb.SlateUCB(D, K), store, 30, snapshot_at=(10, 25))
+    monkeypatch.setattr(type(store.snapshot(0)._state), "restore", broadcast)
+    with pytest.raises(ValueError, match="could not be broadcast") as why:
+        rebuild(store)
+    assert not isinstance(why.value, FileError)
     store.close()
 
 
@@ -100,3 +111,22 @@ def test_an_event_that_does_not_fit_is_passed_over():
     assert not learn_event(learner, Feedback("d", 0.0, []), strange)
     assert not learn_event(learner, LabelChange(0.0, add=["a"]), None)
     assert learner.t == 1
+
+
+def broadcast(*_):
+    """A bug of ours, as NumPy tells of it."""
+    return np.ones(3) + np.ones(4)
+
+
+def test_a_bug_comes_out_and_nothing_is_skipped(tmp_path, monkeypatch):
+    learner, store = sb.SlateUCB(D, K), Store.create(tmp_path, sb.SlateUCB(D, K))
+    live(learner, store, 30)
+    with monkeypatch.context() as patch:
+        patch.setattr(type(learner._state), "step", broadcast)
+        with pytest.raises(ValueError, match="could not be broadcast"):
+            rebuild(store)
+        decision = decide(learner, "d", np.ones(D), 2, 0)
+        with pytest.raises(ValueError, match="could not be broadcast"):
+            learn_event(learner, Feedback("d", 0.0, decision.labels), decision)
+    assert bits(rebuild(store)[0]) == bits(learner)  # learn is whole or not at all
+    store.close()

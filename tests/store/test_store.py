@@ -1,5 +1,6 @@
 """The store: what was written is there, in its order, to the bit, or not at all."""
 
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -9,7 +10,14 @@ import pytest
 from events import EVENTS, decision, plain
 
 import semibandit as sb
-from semibandit.errors import DuplicateId, StoreError
+from semibandit.errors import (
+    DuplicateId,
+    FileError,
+    InputError,
+    MissingExtra,
+    MissingFile,
+    StoreError,
+)
 from semibandit.policies.persistence import snapshot_of
 from semibandit.store.event import Feedback, pack, unpack
 from semibandit.store.store import Store
@@ -31,8 +39,8 @@ def test_the_log_comes_back_in_order_to_the_bit(where):
         "two": plain(EVENTS[1])
     }
     assert store.feedback(["one", "two", "none"]) == {"one": EVENTS[5], "two": EVENTS[2]}
-    lessons = [(seq, d and d.id) for seq, _, d in store.lessons()]
-    assert lessons == [(3, "two"), (4, None), (5, None), (6, "one")]
+    found = [(seq, d and d.id) for seq, _, d in store.learnable_events()]
+    assert found == [(3, "two"), (4, None), (5, None), (6, "one")]
     assert store.unanswered(0, 1.5) == [(1, "one", True)]
     assert store.count("decision") == 2
     store.close()
@@ -44,7 +52,7 @@ def test_pages_are_not_seen(where, monkeypatch):
     store.append([decision(f"d{i}") for i in range(10)])
     store.append([Feedback(f"d{i}", 2.0, []) for i in range(10)])
     assert [seq for seq, _ in store.events()] == list(range(1, 21))
-    assert [d.id for _, _, d in store.lessons()] == [f"d{i}" for i in range(10)]
+    assert [d.id for _, _, d in store.learnable_events()] == [f"d{i}" for i in range(10)]
     assert len(store.decisions(f"d{i}" for i in range(10))) == 10
     store.close()
 
@@ -68,7 +76,7 @@ def test_a_group_is_written_whole_or_not_at_all(where):
 
 
 def test_snapshots_are_whole_and_the_first_and_last_two_stay(where, monkeypatch):
-    monkeypatch.setattr("semibandit.store.store.PART", 100)
+    monkeypatch.setattr("semibandit.store.snapshots.PART", 100)
     learner = sb.SlateUCB(4, 3)
     store = Store.create(where, learner)
     for seq in (3, 5, 9):
@@ -130,7 +138,7 @@ def test_the_write_ahead_log_begins_anew_though_there_is_always_more(tmp_path, m
 def test_create_does_not_overwrite(where):
     Store.create(where, sb.SlateUCB(4, 3)).close()
     assert Store.exists(where)
-    with pytest.raises(ValueError, match="already"):
+    with pytest.raises(InputError, match="already"):
         Store.create(where, sb.SlateUCB(4, 3))
 
 
@@ -138,21 +146,67 @@ def test_a_store_of_another_format_is_refused(where):
     store = Store.create(where, sb.SlateUCB(4, 3))
     store._db.rows("UPDATE semibandit_meta SET value = '99' WHERE key = 'format'")
     store.close()
-    with pytest.raises(ValueError, match="store format 99, this semibandit reads format 1"):
+    with pytest.raises(FileError, match="store format 99, this semibandit reads format 1"):
         Store(where)
 
 
 def test_what_is_no_store_says_so(tmp_path):
     assert not Store.exists(tmp_path)
-    with pytest.raises(FileNotFoundError, match="there is no store in"):
+    with pytest.raises(MissingFile, match=f"there is no store in {tmp_path}"):
         Store(tmp_path)
     (tmp_path / "semibandit.db").write_text("my diary " * 100)
     with pytest.raises(StoreError, match="not a database"):
         Store(tmp_path)
-    with pytest.raises(ValueError, match="folder or postgresql://"):
+    with pytest.raises(InputError, match="folder or postgresql://"):
         Store("mysql://host/db")
     with pytest.raises(StoreError):
         Store.create("/dev/null/x", sb.SlateUCB(4, 3))
+
+
+def test_a_database_of_someone_else_is_refused(tmp_path):
+    with sqlite3.connect(tmp_path / "semibandit.db") as other:
+        other.execute("CREATE TABLE diary (day TEXT)")
+    other.close()
+    assert not Store.exists(tmp_path)
+    with pytest.raises(FileError, match="is not a semibandit store"):
+        Store(tmp_path)
+
+
+def test_a_store_that_went_away_may_come_back(tmp_path):
+    with Store.create(tmp_path / "s", sb.SlateUCB(4, 3)) as store:
+        (tmp_path / "s").rename(tmp_path / "elsewhere")
+        for again in (store.reopen, store.beside):
+            with pytest.raises(StoreError, match="there is no store in"):
+                again()
+        (tmp_path / "elsewhere").rename(tmp_path / "s")
+        store.reopen()
+        assert store.append([decision("one")]) == 1
+
+
+def test_a_driver_that_is_not_installed_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtra, match=r"semibandit\[postgres\]"):
+        Store("postgresql:///nothing")
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        ("UPDATE semibandit_events SET body = '{' WHERE seq = 1", "damaged event: decision 'one'"),
+        ("UPDATE semibandit_events SET body = '{}' WHERE seq = 1", "damaged event: decision 'one'"),
+        ("UPDATE semibandit_events SET body = '[]' WHERE seq = 3", "damaged event: feedback 'two'"),
+        ("UPDATE semibandit_events SET kind = 'rumour' WHERE seq = 1", "unknown kind, 'rumour'"),
+        ("UPDATE semibandit_events SET context = X'64FF' WHERE seq = 1", "damaged context"),
+        ("UPDATE semibandit_events SET context = NULL WHERE seq = 1", "damaged context"),
+        ("DELETE FROM semibandit_events WHERE seq = 2", "event 3 is feedback to 'two'"),
+    ],
+)
+def test_a_damaged_log_says_so(tmp_path, sql, reason):
+    with Store.create(tmp_path, sb.SlateUCB(4, 3)) as store:
+        store.append(EVENTS)
+        store._db.rows(sql)
+        with pytest.raises(FileError, match=reason):
+            list(store.events()) and list(store.learnable_events())
 
 
 def test_a_password_is_not_in_the_name(postgres):

@@ -1,4 +1,4 @@
-"""A real server process, started and stopped as a user would, or killed."""
+"""A real server process, started and stopped as a user would, or killed; and one in a thread."""
 
 import json
 import os
@@ -10,48 +10,14 @@ import time
 from pathlib import Path
 
 import httpx2
+import uvicorn
 
 BUILD = ("--features", "4", "--labels", "a,b,c,d,e,f")
 PATIENCE = 60.0  # seconds until something that must happen is taken not to
 
 
-class Server:
-    """`semibandit serve` on a free port of loopback."""
-
-    def __init__(self, store, *arguments, env=None, port=0, **popen):
-        command = [sys.executable, "-m", "semibandit", "serve", "--store", str(store)]
-        command += ["--port", str(port), *map(str, arguments)]
-        self.process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "NO_COLOR": "1", **(env or {})},
-            **popen,
-        )
-        self.errors = []
-        self._reader = threading.Thread(target=self._read_errors, daemon=True)
-        self._reader.start()
-        self.said = []
-        for line in self.process.stdout:
-            self.said.append(line.strip())
-            if line.startswith("http://"):
-                self.url = line.strip()
-                break
-        else:
-            self.process.wait(PATIENCE)
-            self._reader.join(PATIENCE)
-            self.url = None
-        self.http = None
-        if self.url is not None:
-            limits = httpx2.Limits(max_connections=None)
-            self.http = httpx2.Client(
-                base_url=self.url, trust_env=False, timeout=PATIENCE, limits=limits
-            )
-
-    @property
-    def port(self):
-        return int(self.url.rsplit(":", 1)[1])
+class Asking:
+    """What tests ask of a service at `self.http`."""
 
     def post(self, path, body=None, **more):
         return self.http.post(path, json=body, **more)
@@ -71,6 +37,70 @@ class Server:
     def until(self, condition):
         """Wait until the state fulfils it."""
         return until(lambda: condition(self.state()))
+
+
+class LocalServer(Asking):
+    """An application served over HTTP by a thread of this process: its code can be patched."""
+
+    def __init__(self, app):
+        plain = {"log_level": "warning", "access_log": False, "ws": "none"}
+        self._server = uvicorn.Server(uvicorn.Config(app, port=0, **plain))
+        self._thread = threading.Thread(target=self._server.run)
+
+    def __enter__(self):
+        self._thread.start()
+        until(lambda: self._server.started or not self._thread.is_alive())
+        port = self._server.servers[0].sockets[0].getsockname()[1]
+        url = f"http://127.0.0.1:{port}"
+        self.http = httpx2.Client(base_url=url, trust_env=False, timeout=PATIENCE)
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self):
+        self.http.close()
+        self._server.should_exit = True
+        self._thread.join(PATIENCE)
+
+
+class Server(Asking):
+    """`semibandit serve` on a free port of loopback."""
+
+    def __init__(self, store, *arguments, env=None, port=0, **popen):
+        command = [sys.executable, "-m", "semibandit", "serve", "--store", str(store)]
+        command += ["--port", str(port), *map(str, arguments)]
+        self.process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "NO_COLOR": "1", **(env or {})},
+            **popen,
+        )
+        self.errors = []
+        self._reader = threading.Thread(target=self._read_errors, daemon=True)
+        self._reader.start()
+        self.output = []
+        for line in self.process.stdout:
+            self.output.append(line.strip())
+            if line.startswith("http://"):
+                self.url = line.strip()
+                break
+        else:
+            self.process.wait(PATIENCE)
+            self._reader.join(PATIENCE)
+            self.url = None
+        self.http = None
+        if self.url is not None:
+            limits = httpx2.Limits(max_connections=None)
+            self.http = httpx2.Client(
+                base_url=self.url, trust_env=False, timeout=PATIENCE, limits=limits
+            )
+
+    @property
+    def port(self):
+        return int(self.url.rsplit(":", 1)[1])
 
     def kill(self):
         """As the power goes."""
@@ -112,7 +142,7 @@ class Server:
 
 
 def until(condition):
-    """Ask until it is so, and give what it said."""
+    """Ask until it is so, and return what it gave."""
     deadline = time.monotonic() + PATIENCE
     while not (found := condition()):
         assert time.monotonic() < deadline, "it did not happen in time"

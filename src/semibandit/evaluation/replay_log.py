@@ -84,7 +84,7 @@ def replay_log(
     expected = error = 0.0
     with open_log(log) as opened, progress_bar(None, "events", progress) as advance:
         learner = opened.learner if learner is None else learner
-        for _, event, decision in opened.lessons():
+        for _, event, decision in opened.learnable_events():
             if isinstance(event, Feedback) and decision is not None:
                 estimate, answer = _predicted(learner, event, decision)
                 counts["labels"] += len(answer)

@@ -1,4 +1,4 @@
-"""Running it: one process, until it is told to stop."""
+"""The process of a service: it runs until it is told to stop."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from semibandit.service.config import StoreConfig, open_store
 from semibandit.service.engine.engine import Engine
 from semibandit.service.http.app import create_app
 from semibandit.service.settings import Settings
+from semibandit.store.store import Store
 
 __all__ = ["serve"]
 
@@ -28,7 +29,29 @@ def serve(
     port: int = 8000,
     say: Callable[[str], object] = print,
 ) -> None:
-    """Serve until SIGINT or SIGTERM; `say` is told where, once it answers."""
+    """Serve a store's learner over HTTP until SIGINT or SIGTERM.
+
+    Parameters
+    ----------
+    where : str
+        The store: a folder or a postgresql:// URL. It is made if there is none.
+    config : StoreConfig
+        What the store is made for, or must have been made for.
+    settings : Settings
+        How the service runs.
+    host, port
+        Where to listen; port 0 takes a free one.
+    say : function
+        Called with texts for the user: what is served, and its URL once it answers.
+
+    Raises
+    ------
+    InputError
+        If the address cannot be used, or is open to other machines without a key, or if the store
+        was made for something else.
+    StoreError
+        If the store cannot be reached, or another process uses it.
+    """
     if not _loopback(host) and settings.api_key is None:
         raise InputError(
             f"host = {host!r} can be reached from other machines: set an API key, "
@@ -38,7 +61,7 @@ def serve(
     sys.setswitchinterval(0.0002)  # a thread that learns lets the others speak
     listening = _listen(host, port)
     try:
-        engine = Engine(open_store(where, config), settings, say=say)
+        engine = _engine(open_store(where, config), settings, say)
         at = f"[{host}]" if ":" in host else host
         say(f"semibandit serves {engine.learner!r} from {engine.store.name}")
         options = uvicorn.Config(
@@ -54,6 +77,14 @@ def serve(
         server.run(sockets=[listening])
     finally:
         listening.close()
+
+
+def _engine(store: Store, settings: Settings, say: Callable[[str], object]) -> Engine:
+    try:
+        return Engine(store, settings, say)
+    except BaseException:
+        store.close()
+        raise
 
 
 class _Server(uvicorn.Server):

@@ -1,4 +1,4 @@
-"""What a service may be told, and its limits."""
+"""How a service runs: what may be set, and the limits on requests."""
 
 from __future__ import annotations
 
@@ -12,23 +12,58 @@ __all__ = ["Limits", "Settings"]
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a request may ask for, and how many may wait."""
+    """How much a request may ask for, and how many may wait.
 
-    body: int = 1 << 20  # bytes
-    batch: int = 256  # requests in one
+    Parameters
+    ----------
+    body : int
+        Bytes of a request's body.
+    batch : int
+        Requests in one batch.
+    slots : int
+        Slots of a request.
+    labels : int
+        Labels that the learner may have.
+    queue : int
+        Requests that wait to be answered; more are told to come again.
+    backlog : int
+        Events in the log that are not yet learned; more feedback is told to come again.
+    """
+
+    body: int = 1 << 20
+    batch: int = 256
     slots: int = 1000
-    labels: int = 100_000  # that a learner may have
-    text: int = 200  # characters of an id or a label
-    queue: int = 1024  # requests that wait to be answered
-    backlog: int = 10_000  # feedback that is in the log, but not yet learned
+    labels: int = 100_000
+    queue: int = 1024
+    backlog: int = 10_000
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a service runs; the learner is the store's."""
+    """How a service runs; what its learner is, the store knows.
 
-    wait: float | None = None  # seconds after which no feedback means nothing was clicked
-    snapshot_every: int = 5000  # events learned
+    Parameters
+    ----------
+    wait : float, optional
+        Seconds after which a decision without feedback counts as nothing clicked. By default such
+        a decision is not learned from, and feedback may come at any time.
+    snapshot_every : int
+        Events learned between two snapshots of the learner.
+    api_key : str, optional
+        The key that every request must have.
+    read_key : str, optional
+        A second key that may only read.
+    limits : Limits
+        How much a request may ask for, and how many may wait.
+
+    Raises
+    ------
+    InputError
+        If a value cannot be used.
+    """
+
+    wait: float | None = None
+    snapshot_every: int = 5000
     api_key: str | None = None
     read_key: str | None = None
     limits: Limits = field(default_factory=Limits)

@@ -14,8 +14,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from semibandit._util.arrays import Floats
+from semibandit._util.checks import shortened
 from semibandit._util.json import to_json
-from semibandit.errors import InputError
+from semibandit.errors import FileError, InputError
 from semibandit.policies.labels import Label
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Feedback",
     "LabelChange",
     "Row",
+    "describe",
     "pack",
     "read",
     "row",
@@ -35,19 +37,41 @@ Row: TypeAlias = tuple[str, str | None, float, bytes | None, str]
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What was asked, and what was decided."""
+    """What was asked, and what was decided.
+
+    Parameters
+    ----------
+    id : str
+        The decision's name; feedback refers to it, and the same id gives the same decision.
+    at : float
+        When it was made, in seconds since 1970.
+    context : array
+        The context as it was given: before the bias, not normalised.
+    slots, candidates, exclude
+        The rest of the request, as `Learner.rank` takes it.
+    labels : list of labels
+        What was shown, best first.
+    prob, estimate, width : list of float
+        Why: a number for each label shown, as in `Slate`.
+    version : int
+        The learner's round t when it decided.
+    draw : int
+        The number that learners which draw at random drew with.
+    propensity, leader
+        Those of the slate, for learners that need them again (Banditron).
+    """
 
     id: str
-    at: float  # seconds since 1970
-    context: Floats  # as it was given: before the bias, not normalised
+    at: float
+    context: Floats
     slots: int | None
     candidates: list[Label] | None
     exclude: list[Label] | None
-    labels: list[Label]  # what was shown, best first
+    labels: list[Label]
     prob: list[float]
     estimate: list[float]
     width: list[float]
-    version: int  # the learner's round t when it decided
+    version: int
     draw: int
     propensity: float | None = None
     leader: Label | None = None
@@ -57,10 +81,28 @@ class Decision:
         """The request, to know it again by."""
         return (self.context.tobytes(), self.slots, self.candidates, self.exclude)
 
+    def slate(self) -> list[dict[str, Any]]:
+        """The labels shown, best first, each with its numbers, as JSON can hold them."""
+        return list(map(describe, self.labels, self.prob, self.estimate, self.width))
+
 
 @dataclass(frozen=True)
 class Feedback:
-    """What was clicked of a decision; `waited` where nobody answered and that is the answer."""
+    """What was clicked of a decision.
+
+    Parameters
+    ----------
+    id : str
+        The decision's id.
+    at : float
+        When the feedback came, in seconds since 1970.
+    clicked : list of labels
+        The shown labels that were relevant.
+    examined : list of labels, optional
+        The shown labels the user looked at; None means all.
+    waited : bool
+        Whether nobody answered in time, which counts as nothing clicked.
+    """
 
     id: str
     at: float
@@ -79,7 +121,17 @@ class Feedback:
 
 @dataclass(frozen=True)
 class LabelChange:
-    """Labels added (names, or how many where labels are numbered) or retired."""
+    """Labels that were added or retired.
+
+    Parameters
+    ----------
+    at : float
+        When, in seconds since 1970.
+    add : list of labels or int, optional
+        The names added; for a learner whose labels are numbered, how many.
+    retire : list of labels, optional
+        The labels retired.
+    """
 
     at: float
     add: list[Label] | int | None = None
@@ -88,53 +140,49 @@ class LabelChange:
 
 Event: TypeAlias = Decision | Feedback | LabelChange
 
+_KINDS: dict[str, type[Event]] = {
+    "decision": Decision,
+    "feedback": Feedback,
+    "labels": LabelChange,
+}
+_KIND_OF = {event: kind for kind, event in _KINDS.items()}
+
+
+def describe(label: Label, prob: float, estimate: float, width: float) -> dict[str, Any]:
+    """A label with its numbers, as JSON can hold it."""
+    return {"label": label, "prob": prob, "estimate": estimate, "width": width}
+
 
 def row(event: Event) -> Row:
     """The event as a row of the log."""
-    if isinstance(event, Decision):
-        body = {
-            "slots": event.slots,
-            "candidates": event.candidates,
-            "exclude": event.exclude,
-            "labels": event.labels,
-            "prob": event.prob,
-            "estimate": event.estimate,
-            "width": event.width,
-            "version": event.version,
-            "draw": event.draw,
-            "propensity": event.propensity,
-            "leader": event.leader,
-        }
-        if not math.isfinite(sum(event.prob) + sum(event.estimate) + sum(event.width)):
-            raise InputError(f"decision {event.id!r} has numbers that are not finite")
-        return "decision", event.id, event.at, pack(event.context), _json(body)
-    if isinstance(event, Feedback):
-        answer = {"clicked": event.clicked, "examined": event.examined, "waited": event.waited}
-        return "feedback", event.id, event.at, None, _json(answer)
-    return "labels", None, event.at, None, _json({"add": event.add, "retire": event.retire})
+    body = dict(vars(event))
+    id, at, context = body.pop("id", None), body.pop("at"), body.pop("context", None)
+    if isinstance(event, Decision) and not math.isfinite(
+        sum(event.prob) + sum(event.estimate) + sum(event.width)
+    ):
+        raise InputError(f"decision {id!r} has numbers that are not finite")
+    packed = None if context is None else pack(context)
+    return _KIND_OF[type(event)], id, at, packed, to_json(body).decode()
 
 
 def read(kind: str, id: str | None, at: float, context: bytes | None, body: str) -> Event:
-    """The event of a row."""
-    values: dict[str, Any] = json.loads(body)
+    """The event of a row; `FileError` if it is not one that `row` made."""
+    if kind not in _KINDS:
+        raise FileError(f"the log has an event of an unknown kind, {kind!r}")
+    given: dict[str, Any] = {"at": at}
+    if kind != "labels":
+        given["id"] = id
     if kind == "decision":
-        assert id is not None
-        assert context is not None
-        return Decision(id, at, unpack(context), **values)
-    if kind == "feedback":
-        assert id is not None
-        return Feedback(id, at, **values)
-    if kind == "labels":
-        return LabelChange(at, **values)
-    raise InputError(f"the log has an event of an unknown kind, {kind!r}")
-
-
-def _json(values: dict[str, Any]) -> str:
-    return to_json(values).decode()
+        given["context"] = unpack(context or b"")
+    try:
+        return _KINDS[kind](**given, **json.loads(body))
+    except (TypeError, ValueError):  # by json, or by a dataclass that lacks such a field
+        text = f"the log has a damaged event: {kind} {id!r} with {shortened(body)}"
+        raise FileError(text) from None
 
 
 def pack(x: Floats) -> bytes:
-    """Dense, or by its entries where most of them are zeros; -0.0 is no zero."""
+    """Dense, or by its entries if most of them are zeros; -0.0 is no zero."""
     bits = np.ascontiguousarray(x, dtype="<f8").view("<i8")
     if 12 * np.count_nonzero(bits) + 8 < 8 * len(x):
         index = np.flatnonzero(bits)
@@ -144,10 +192,13 @@ def pack(x: Floats) -> bytes:
 
 
 def unpack(packed: bytes) -> Floats:
-    """The context that was packed."""
-    if packed[:1] == b"d":
+    """The context that was packed; `FileError` if it is none."""
+    kind, size = packed[:1], len(packed)
+    if kind == b"d" and size % 8 == 1:
         return np.frombuffer(packed, dtype="<f8", offset=1).astype(np.float64)
-    n = (len(packed) - 9) // 12
+    if kind != b"s" or size % 12 != 9:
+        raise FileError(f"the log has a damaged context of {size} bytes")
+    n = (size - 9) // 12
     x = np.zeros(int(np.frombuffer(packed, dtype="<i8", count=1, offset=1)[0]))
     index = np.frombuffer(packed, dtype="<i4", count=n, offset=9)
     x[index] = np.frombuffer(packed, dtype="<f8", count=n, offset=9 + 4 * n)

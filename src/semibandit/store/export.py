@@ -19,8 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from semibandit._util.arrays import Floats
 from semibandit._util.atomic import replacing
-from semibandit.errors import InputError
+from semibandit._util.checks import shortened
+from semibandit.errors import FileError, InputError, MissingExtra, MissingFile
 from semibandit.policies.learner import Learner
 from semibandit.policies.persistence import load, snapshot_of
 from semibandit.store import event as events
@@ -32,17 +34,28 @@ __all__ = ["Log", "is_log", "open_log", "write_log"]
 FORMAT = 1
 KEY = b"semibandit_log"
 GROUP = 10_000  # rows of a Parquet group
+COLUMNS = ("seq", "kind", "id", "at", "context", "body")
 
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """A log that can be read once, in its order."""
+    """A log that can be read once, in its order.
+
+    Parameters
+    ----------
+    about : dict
+        What the log's store was made for.
+    learner : Learner
+        The learner before the first event.
+    events : iterator of (int, Event)
+        The events with their seq.
+    """
 
     about: dict[str, Any]
-    learner: Learner  # before the first event
+    learner: Learner
     events: Iterator[tuple[int, Event]]
 
-    def lessons(self) -> Iterator[tuple[int, Event, Decision | None]]:
+    def learnable_events(self) -> Iterator[tuple[int, Event, Decision | None]]:
         """Feedback with its decision, and label changes, in the log's order."""
         waiting: dict[str, Decision] = {}
         for seq, event in self.events:
@@ -50,14 +63,34 @@ class Log:
                 waiting[event.id] = event
             elif isinstance(event, Feedback):
                 if event.id not in waiting:
-                    raise InputError(f"event {seq} is feedback to {event.id!r}, which was not seen")
+                    raise FileError(f"event {seq} is feedback to {event.id!r}, which was not seen")
                 yield seq, event, waiting.pop(event.id)
             else:
                 yield seq, event, None
 
 
 def write_log(store: Store, path: str | os.PathLike[str]) -> int:
-    """Write the whole log to a .jsonl or .parquet file, at one stroke; how many events it has."""
+    """Write the whole log of a store to one file; an existing file is replaced at one stroke.
+
+    Parameters
+    ----------
+    store : Store
+        The store; its service may be running.
+    path : str or path
+        The file to write: .jsonl or .parquet.
+
+    Returns
+    -------
+    int
+        How many events the log has.
+
+    Raises
+    ------
+    InputError
+        If the file's name ends in something else.
+    MissingExtra
+        If pyarrow is not installed, for .parquet.
+    """
     head = {
         "format": FORMAT,
         "about": store.about,
@@ -76,36 +109,65 @@ def is_log(where: str) -> bool:
         return True
     path = Path(where)
     if path.suffix == ".parquet" and path.is_file():
-        return KEY in (_parquet().read_metadata(path).metadata or {})
+        return KEY in (_open_parquet(path).schema_arrow.metadata or {})
     return path.is_dir() and Store.exists(path)
 
 
 @contextmanager
 def open_log(where: str | os.PathLike[str]) -> Iterator[Log]:
-    """The log in a .jsonl or .parquet file, or in a store: a folder or postgresql://..."""
-    suffix = Path(where).suffix
+    """Open a log to read it, for the length of a `with` block.
+
+    Parameters
+    ----------
+    where : str or path
+        A .jsonl or .parquet file that `write_log` wrote, or a store: a folder or postgresql://...
+
+    Yields
+    ------
+    Log
+        What the log is of, the learner before the first event, and the events.
+
+    Raises
+    ------
+    MissingFile
+        If there is no such file or store.
+    FileError
+        If the file is not a log, or damaged.
+    MissingExtra
+        If pyarrow is not installed, for .parquet.
+    """
+    name, suffix = os.fspath(where), Path(where).suffix
+    if suffix in (".jsonl", ".parquet") and not Path(where).is_file():
+        raise MissingFile(f"there is no file {name}")
     if suffix == ".jsonl":
-        with open(where, encoding="utf-8") as file:
-            yield _log(str(where), file.readline(), (_of_json(line) for line in file))
+        with open(where, "rb") as file:
+            head = file.readline()
+            yield _log(name, head, (_of_json(name, n, line) for n, line in enumerate(file, 2)))
     elif suffix == ".parquet":
-        parquet = _parquet().ParquetFile(where)
-        meta = (parquet.schema_arrow.metadata or {}).get(KEY, b"").decode()
+        parquet = _open_parquet(Path(where))
+        meta = (parquet.schema_arrow.metadata or {}).get(KEY, b"")
         rows = (row for batch in parquet.iter_batches() for row in batch.to_pylist())
-        yield _log(str(where), meta, (_of_row(row) for row in rows))
+        yield _log(name, meta, (_of_row(row) for row in rows))
     else:
-        with Store(os.fspath(where), write=False) as store:
+        with Store(name, write=False) as store:
             yield Log(store.about, store.snapshot(0), store.events())
 
 
-def _log(name: str, head: str, found: Iterator[tuple[int, Event]]) -> Log:
+def _log(name: str, head: str | bytes, found: Iterator[tuple[int, Event]]) -> Log:
+    wrong = FileError(f"{name} is not a log that semibandit exported")
     try:
         told = json.loads(head)
-        if told["format"] != FORMAT:
-            raise InputError(f"{name} has log format {told['format']}, this reads {FORMAT}")
-        learner = load(io.BytesIO(base64.b64decode(told["learner"])))
-        return Log(dict(told["about"]), learner, found)
-    except (KeyError, TypeError, json.JSONDecodeError):
-        raise InputError(f"{name} is not a log that semibandit exported") from None
+    except ValueError:
+        raise wrong from None
+    if not isinstance(told, dict) or "format" not in told:
+        raise wrong
+    if told["format"] != FORMAT:
+        raise FileError(f"{name} has log format {told['format']}, this reads {FORMAT}")
+    try:
+        about, content = dict(told["about"]), base64.b64decode(told["learner"])
+    except (KeyError, TypeError, ValueError):
+        raise wrong from None
+    return Log(about, load(io.BytesIO(content)), found)
 
 
 def _write_jsonl(file: Any, head: dict[str, Any], found: Iterable[tuple[int, Event]]) -> int:
@@ -120,17 +182,9 @@ def _write_parquet(file: Any, head: dict[str, Any], found: Iterable[tuple[int, E
     parquet = _parquet()
     import pyarrow as pa
 
-    columns = pa.schema(
-        [
-            ("seq", pa.int64()),
-            ("kind", pa.string()),
-            ("id", pa.string()),
-            ("at", pa.float64()),
-            ("context", pa.list_(pa.float64())),
-            ("body", pa.string()),
-        ],
-        metadata={KEY: json.dumps(head)},
-    )
+    text, number = pa.string(), pa.float64()
+    types = (pa.int64(), text, text, number, pa.list_(number), text)
+    columns = pa.schema(zip(COLUMNS, types, strict=True), metadata={KEY: json.dumps(head)})
     n, group = 0, []
     with parquet.ParquetWriter(file, columns) as writer:
         for row in map(_row, found):
@@ -147,23 +201,43 @@ def _row(entry: tuple[int, Event]) -> dict[str, Any]:
     seq, event = entry
     kind, id, at, _, body = events.row(event)
     context = event.context.tolist() if isinstance(event, Decision) else None
-    return {"seq": seq, "kind": kind, "id": id, "at": at, "context": context, "body": body}
+    return dict(zip(COLUMNS, (seq, kind, id, at, context, body), strict=True))
 
 
-def _of_json(line: str) -> tuple[int, Event]:
-    row = json.loads(line)
-    return _of_row(row | {"body": json.dumps(row["body"])})
+def _of_json(name: str, number: int, line: bytes) -> tuple[int, Event]:
+    try:
+        given = json.loads(line)
+        row = {column: given[column] for column in COLUMNS}
+        row["body"] = json.dumps(row["body"])
+        row["context"] = _array(row["context"])
+    except (KeyError, TypeError, ValueError):  # by json and numpy, or what json found
+        raise FileError(f"{name}, line {number} is damaged: {shortened(line)}") from None
+    return _of_row(row)
 
 
 def _of_row(row: dict[str, Any]) -> tuple[int, Event]:
-    context = row["context"]
-    packed = None if context is None else events.pack(np.array(context, dtype=np.float64))
+    context = _array(row["context"])
+    packed = None if context is None else events.pack(context)
     return row["seq"], events.read(row["kind"], row["id"], row["at"], packed, row["body"])
+
+
+def _array(context: Any) -> Floats | None:
+    return None if context is None else np.asarray(context, dtype=np.float64)
 
 
 def _parquet() -> Any:
     try:
         import pyarrow.parquet
     except ImportError:
-        raise InputError("Parquet needs pyarrow: pip install 'semibandit[data]'") from None
+        raise MissingExtra("Parquet needs pyarrow: pip install 'semibandit[data]'") from None
     return pyarrow.parquet
+
+
+def _open_parquet(path: Path) -> Any:
+    parquet = _parquet()
+    import pyarrow
+
+    try:
+        return parquet.ParquetFile(path)
+    except pyarrow.ArrowInvalid as why:
+        raise FileError(f"{path} is not a Parquet file, or cut off: {why}") from None

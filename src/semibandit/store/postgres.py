@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from semibandit.errors import DuplicateId, InputError, StoreError, StoreInUse
+from semibandit.errors import DuplicateId, MissingExtra, StoreError, StoreInUse
 
 __all__ = ["PostgreSQL"]
 
@@ -24,7 +24,7 @@ class PostgreSQL:
         try:
             import psycopg
         except ImportError:
-            raise InputError(
+            raise MissingExtra(
                 "PostgreSQL needs its driver: pip install 'semibandit[postgres]'"
             ) from None
         self._psycopg = psycopg

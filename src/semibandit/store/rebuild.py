@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 
-from semibandit.errors import InputError
+from semibandit.errors import FileError, InputError
 from semibandit.policies.learner import Learner
 from semibandit.store.event import Decision, Event, Feedback, LabelChange
 from semibandit.store.store import Store
 
-__all__ = ["learn_event", "rebuild", "replayed"]
+__all__ = ["learn_event", "rebuild"]
 
 log = logging.getLogger("semibandit")
 
 
 def learn_event(learner: Learner, event: Event, decision: Decision | None) -> bool:
-    """Take one event in; False if the learner cannot, which is then the same every time.
+    """Learn from one event of the log.
 
     The slate is made anew from the logged context, never taken over from `rank`: so learning as
     events arrive and learning them from the log later are the same sums, to the bit.
+
+    Parameters
+    ----------
+    learner : Learner
+        The learner as it was after the event before.
+    event : Event
+        The event; a decision alone teaches nothing.
+    decision : Decision or None
+        The decision that feedback is about; None for other events.
+
+    Returns
+    -------
+    bool
+        False if the learner refuses the event with an `InputError`, which it then does every time
+        the log is learned: the event is passed over. Any other exception is a bug and comes out,
+        and the event must be learned again by a version that can.
     """
     try:
         if isinstance(event, Feedback):
@@ -37,33 +52,51 @@ def learn_event(learner: Learner, event: Event, decision: Decision | None) -> bo
                 learner.add_labels(event.add)
             if event.retire is not None:
                 learner.retire_labels(event.retire)
-    except ValueError as why:
+    except InputError as why:
         log.warning("an event was passed over: %s", why)
         return False
     return True
 
 
-def replayed(learner: Learner, store: Store, after: int = 0) -> Iterator[int]:
-    """Learn what the log has after seq `after`, giving every event's seq when it is done."""
-    for seq, event, decision in store.lessons(after):
-        learn_event(learner, event, decision)
-        yield seq
-
-
 def rebuild(store: Store, after: int | None = None) -> tuple[Learner, int]:
-    """The learner as the log has it now, and the seq of the last event in it.
+    """Make the learner that the log describes.
 
-    From the newest snapshot that is whole, or from the one at seq `after`: 0 is the beginning.
+    Parameters
+    ----------
+    store : Store
+        The log and its snapshots.
+    after : int, optional
+        Start from the snapshot at this place in the log; 0 is the learner before the first event.
+        By default the newest snapshot that is not damaged.
+
+    Returns
+    -------
+    learner : Learner
+        The learner after the last event.
+    last : int
+        The seq of the last event it has learned from.
+
+    Raises
+    ------
+    FileError
+        If there is no such snapshot, or none that is whole.
+    Exception
+        If learning from an event fails with anything but an `InputError`: that is a bug, and
+        nothing is skipped.
     """
-    places = store.snapshots() if after is None else [after]
+    learner, position = _newest_snapshot(store, store.snapshots() if after is None else [after])
+    for seq, event, decision in store.learnable_events(position):
+        learn_event(learner, event, decision)
+        position = seq
+    return learner, position
+
+
+def _newest_snapshot(store: Store, places: list[int]) -> tuple[Learner, int]:
     for place in reversed(places):
         try:
-            learner = store.snapshot(place)
-        except ValueError as why:
+            return store.snapshot(place), place
+        except FileError as why:
             if place == places[0]:
-                raise InputError(f"{store.name} has no whole snapshot: {why}") from None
+                raise FileError(f"{store.name} has no whole snapshot: {why}") from None
             log.warning("the snapshot at event %d is damaged, taking an older one: %s", place, why)
-            continue
-        last = max(replayed(learner, store, place), default=place)
-        return learner, last
-    raise InputError(f"{store.name} has no snapshot")
+    raise FileError(f"{store.name} has no snapshot")

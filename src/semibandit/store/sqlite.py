@@ -10,7 +10,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from semibandit.errors import DuplicateId, StoreError, StoreInUse
+from semibandit.errors import DuplicateId, MissingFile, StoreError, StoreInUse
 
 __all__ = ["FILE", "SQLite"]
 
@@ -33,12 +33,12 @@ class SQLite:
             if create:
                 folder.mkdir(parents=True, exist_ok=True)
             elif not (folder / FILE).is_file():
-                raise FileNotFoundError(f"there is no store in {folder}: no file {FILE}")
+                raise MissingFile(f"there is no store in {folder}: no file {FILE}")
             if self._lock is not None:
                 self._lock.acquire()
         except Timeout:
             raise StoreInUse(f"another process is using {self.name}") from None
-        except FileNotFoundError:
+        except MissingFile:
             raise
         except OSError as why:
             raise StoreError(f"{self.name}: {why.strerror or why}") from None
@@ -89,9 +89,9 @@ class SQLite:
         return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)))
 
     def tidy(self) -> bool:
-        """Put the write-ahead log in its place: where another thread does, writing need not.
+        """Put the write-ahead log in its place: if another thread does, writing need not.
 
-        Only where nothing is written meanwhile does the log begin anew, and stops growing.
+        Only if nothing is written meanwhile does the log begin anew, and stops growing.
         """
         _, pages, _ = self.rows("PRAGMA wal_checkpoint(PASSIVE)")[0]
         return int(pages) > WAL // 2

@@ -1,44 +1,56 @@
-"""The store: one log in one order, and snapshots of the learner at places in it.
-
-    semibandit_meta       its format, what it is for, and how far decisions were waited for
-    semibandit_events     the log: seq 1, 2, 3, ... in the order in which it was written
-    semibandit_snapshots  the learner after event `seq`; 0 is the learner before the first
-    semibandit_parts      a snapshot's bytes, cut up; without a row in snapshots they do not count
-
-A snapshot's parts are written before the row that makes them count, each in a transaction of its
-own: however large a learner is, the log need not wait for it, and half a snapshot is none.
-"""
+"""The store: one log in one order, and snapshots of the learner at places in it."""
 
 from __future__ import annotations
 
-import io
 import json
 import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from semibandit.errors import InputError, StoreError
+from semibandit.errors import FileError, MissingFile, StoreError
 from semibandit.policies.learner import Learner
-from semibandit.policies.persistence import load, snapshot_of
+from semibandit.policies.persistence import snapshot_of
 from semibandit.store import event as events
+from semibandit.store import snapshots
+from semibandit.store.connect import connect, may_exist
 from semibandit.store.database import Database
 from semibandit.store.event import Decision, Event, Feedback
+from semibandit.store.tables import check_format, create_tables, read_meta
 
 __all__ = ["Store"]
 
-FORMAT = 1
-PART = 1 << 18  # bytes of a snapshot in one transaction
-PAUSE = 0.001  # seconds after it, for the log to have its turn
-SOME = 64  # such parts after which the store is tidied
 PAGE = 1000  # rows read at a time
-KEPT = 2  # snapshots kept besides the first
 
 
 class Store:
     """A log and its snapshots, in a folder or at a postgresql:// URL.
 
+    Parameters
+    ----------
+    where : str or path
+        A folder (SQLite), or postgresql://user:password@host/database.
+    write : bool
+        Whether to write to it. One process at a time may; any number may read.
+
+    Attributes
+    ----------
+    last : int
+        The seq of the last event in the log, 0 if it has none.
+
+    Raises
+    ------
+    MissingFile
+        If there is no store in the folder.
+    FileError
+        If the database is not a store, or of another format.
+    StoreInUse
+        If another process writes to it.
+    StoreError
+        If it cannot be reached, read or written.
+
+    Examples
+    --------
     >>> import tempfile, semibandit as sb
     >>> folder = tempfile.mkdtemp()
     >>> store = Store.create(folder, sb.SlateUCB(3, ["sea", "sun"]))
@@ -49,45 +61,68 @@ class Store:
     >>> store.close()
     """
 
-    def __init__(self, where: str | Path, *, write: bool = True, _create: bool = False) -> None:
-        self.where, self.write = where, write
-        self._turn = threading.Lock()  # one thread writes; SQLite would let the others sleep
-        self._db = _connect(where, write=write, create=_create)
-        if _create:
-            return
+    def __init__(self, where: str | Path, *, write: bool = True) -> None:
+        db = connect(where, write=write)
         try:
-            self._check_format()
-            self.last = self._find_last()
+            check_format(db)
+            self._set(where, write, db, threading.Lock(), last=_find_last(db))
         except BaseException:
-            self._db.close()
+            db.close()
             raise
 
     @classmethod
     def create(
         cls, where: str | Path, learner: Learner, about: Mapping[str, Any] | None = None
     ) -> Store:
-        """A new store for this learner: its snapshot number 0. `about` says what it is for."""
-        store = cls(where, _create=True)
+        """Make a new store for this learner.
+
+        Parameters
+        ----------
+        where : str or path
+            A folder, which may be new, or a postgresql:// URL.
+        learner : Learner
+            The learner before the first event: it becomes snapshot 0.
+        about : mapping, optional
+            What the store is for, as JSON can hold it; `about` gives it back.
+
+        Returns
+        -------
+        Store
+            Open for writing.
+
+        Raises
+        ------
+        InputError
+            If there is a store already.
+        StoreError
+            If it cannot be written there.
+        """
+        db = connect(where, write=True, create=True)
         try:
-            if store._has_tables():
-                raise InputError(f"there is a store at {store.name} already")
-            store._make_tables(learner, about or {})
-            store.last = 0
+            create_tables(db, snapshot_of(learner).to_bytes(), about or {})
         except BaseException:
-            store.close()
+            db.close()
             raise
+        store = cls.__new__(cls)
+        store._set(where, True, db, threading.Lock(), last=0)
         return store
 
     @classmethod
     def exists(cls, where: str | Path) -> bool:
         """Whether there is a store to open."""
-        if not _is_url(where) and not (_folder(where) / _sqlite_file()).is_file():
+        if not may_exist(where):
             return False
-        db = _connect(where, write=False)
+        db = connect(where, write=False)
         try:
             return db.has_table("semibandit_meta")
         finally:
             db.close()
+
+    def _set(
+        self, where: str | Path, write: bool, db: Database, turn: threading.Lock, last: int
+    ) -> None:
+        self.where, self.write, self._db, self.last = where, write, db, last
+        self._turn = turn  # one thread writes at a time; SQLite would let the others sleep
 
     @property
     def name(self) -> str:
@@ -97,14 +132,36 @@ class Store:
     @property
     def about(self) -> dict[str, Any]:
         """What it is for, as it was given when it was made."""
-        return dict(json.loads(self._meta("about") or "{}"))
+        return dict(json.loads(read_meta(self._db, "about") or "{}"))
+
+    @property
+    def waited(self) -> int:
+        """Decisions up to this seq have feedback, or are not waited for any more."""
+        return int(read_meta(self._db, "waited") or 0)
+
+    # -- the log -------------------------------------------------------------------------------
 
     def append(self, new: Sequence[Event], waited: int | None = None) -> int:
-        """Write events to the log, all or none; they are on disk when this returns the last seq.
+        """Write events to the log, all or none.
 
-        waited  decisions up to this seq need not be waited for any more, from now on
+        Parameters
+        ----------
+        new : sequence of events
+            The events, in the order they get in the log.
+        waited : int, optional
+            From now on, decisions up to this seq are not waited for any more.
 
-        DuplicateId if the log has a decision with one of the ids, or feedback to it, already.
+        Returns
+        -------
+        int
+            The seq of the last event. All of them are on disk.
+
+        Raises
+        ------
+        DuplicateId
+            If the log has a decision with one of the ids, or feedback to it, already.
+        StoreError
+            If the store fails. If the connection was lost, the events may be in the log or not.
         """
         first = self.last + 1
         rows = [(seq, *events.row(event)) for seq, event in enumerate(new, first)]
@@ -155,7 +212,7 @@ class Store:
                 return
             after = page[-1][0]
 
-    def lessons(self, after: int = 0) -> Iterator[tuple[int, Event, Decision | None]]:
+    def learnable_events(self, after: int = 0) -> Iterator[tuple[int, Event, Decision | None]]:
         """What there is to learn, in the log's order: feedback with its decision, label changes."""
         group: list[tuple[int, Event]] = []
         for entry in self.events(after, ("feedback", "labels")):
@@ -177,11 +234,6 @@ class Store:
             )
         ]
 
-    @property
-    def waited(self) -> int:
-        """Decisions up to this seq have feedback, or were given up waiting for."""
-        return int(self._meta("waited") or 0)
-
     def count(self, kind: str) -> int:
         """How many events of a kind there are."""
         found = self._db.rows("SELECT COUNT(*) FROM semibandit_events WHERE kind = ?", (kind,))
@@ -191,68 +243,41 @@ class Store:
 
     def snapshots(self) -> list[int]:
         """The places in the log at which there are snapshots, oldest first."""
-        return [s for (s,) in self._db.rows("SELECT seq FROM semibandit_snapshots ORDER BY seq")]
+        return snapshots.list_snapshots(self._db)
 
     def snapshot(self, seq: int) -> Learner:
-        """The learner as it was after event `seq`, from its snapshot."""
-        parts = self._db.rows(
-            "SELECT bytes FROM semibandit_parts WHERE seq = ? ORDER BY part", (seq,)
-        )
-        return load(io.BytesIO(b"".join(bytes(part) for (part,) in parts)))
+        """The learner as it was after event `seq`; `FileError` if its snapshot is damaged."""
+        return snapshots.read_snapshot(self._db, seq)
 
     def add_snapshot(self, seq: int, content: bytes) -> None:
-        """Keep the learner after event `seq`; older ones go, but the first and the last but one."""
-        if seq in self.snapshots():
-            return
-        self._drop_parts()  # left by a crash
-        for part, first in enumerate(range(0, len(content), PART)):
-            with self._turn:
-                self._db.rows(
-                    "INSERT INTO semibandit_parts (seq, part, bytes) VALUES (?, ?, ?)",
-                    (seq, part, content[first : first + PART]),
-                )
-            time.sleep(PAUSE)
-            if part % SOME == SOME - 1:
-                self.tidy()
-        older = [s for s in self.snapshots() if s > 0]
-        with self._turn, self._db.transaction():
-            self._db.rows("INSERT INTO semibandit_snapshots (seq) VALUES (?)", (seq,))
-            for gone in older[: -(KEPT - 1)]:
-                self._db.rows("DELETE FROM semibandit_snapshots WHERE seq = ?", (gone,))
-        self._drop_parts()
+        """Keep the learner after event `seq`; older ones go, except the first and the last but one.
 
-    def _drop_parts(self) -> None:
-        """Those of no snapshot, one at a time: the log need not wait for all of them."""
-        for seq, part in self._db.rows(
-            "SELECT seq, part FROM semibandit_parts "
-            "WHERE seq NOT IN (SELECT seq FROM semibandit_snapshots)"
-        ):
-            with self._turn:
-                self._db.rows(
-                    "DELETE FROM semibandit_parts WHERE seq = ? AND part = ?", (seq, part)
-                )
-            time.sleep(PAUSE)
+        The log may be written meanwhile, by another connection of the same owner (`beside`).
+        """
+        snapshots.add_snapshot(self._db, self._turn, seq, content)
 
-    # -- coming and going ----------------------------------------------------------------------
+    # -- connections ---------------------------------------------------------------------------
 
     def reopen(self) -> None:
-        """A new connection to the same store, which can be written; `last` is what is in it now."""
+        """Connect anew to the same store, and see that it can be written; `last` is read again."""
         self._db.close()
-        try:
-            self._db = _connect(self.where, write=self.write)
-        except OSError as why:
-            raise StoreError(str(why)) from None
+        self._db = self._connect_again(lock=True)
         with self._db.transaction():  # a disk may be full
             self._db.rows("UPDATE semibandit_meta SET value = value WHERE key = 'waited'")
-        self.last = self._find_last()
+        self.last = _find_last(self._db)
 
     def beside(self) -> Store:
         """A second connection of the same owner, for another thread."""
         other = object.__new__(Store)
-        other.where, other.write, other.last = self.where, self.write, self.last
-        other._turn = self._turn
-        other._db = _connect(self.where, write=self.write, lock=False)
+        db = self._connect_again(lock=False)
+        other._set(self.where, self.write, db, self._turn, last=self.last)
         return other
+
+    def _connect_again(self, *, lock: bool) -> Database:
+        try:
+            return connect(self.where, write=self.write, lock=lock)
+        except MissingFile as why:  # it was there: it may come back
+            raise StoreError(str(why)) from None
 
     def tidy(self) -> None:
         """Do now what would else have to be done while someone waits; for a thread of its own."""
@@ -261,7 +286,7 @@ class Store:
                 self._db.tidy()
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the connection, and let others write."""
         self._db.close()
 
     def __enter__(self) -> Store:
@@ -291,86 +316,13 @@ class Store:
         ids = {event.id for _, event in group if isinstance(event, Feedback)}
         found = self.decisions(ids) if ids else {}
         for seq, event in group:
+            if isinstance(event, Feedback) and event.id not in found:
+                raise FileError(
+                    f"{self.name}: event {seq} is feedback to {event.id!r}, "
+                    "a decision that is not in the log"
+                )
             yield seq, event, found[event.id] if isinstance(event, Feedback) else None
 
-    def _find_last(self) -> int:
-        return int(self._db.rows("SELECT COALESCE(MAX(seq), 0) FROM semibandit_events")[0][0])
 
-    def _meta(self, key: str) -> str | None:
-        found = self._db.rows("SELECT value FROM semibandit_meta WHERE key = ?", (key,))
-        return str(found[0][0]) if found else None
-
-    def _has_tables(self) -> bool:
-        return self._db.has_table("semibandit_meta") or self._db.has_table("semibandit_events")
-
-    def _check_format(self) -> None:
-        if not self._db.has_table("semibandit_meta"):
-            raise InputError(f"{self.name} is not a semibandit store: it has no semibandit_meta")
-        form = self._meta("format")
-        if form != str(FORMAT):
-            raise InputError(
-                f"{self.name} has store format {form}, this semibandit reads format {FORMAT}"
-            )
-
-    def _make_tables(self, learner: Learner, about: Mapping[str, Any]) -> None:
-        whole, blob, real = self._db.whole, self._db.blob, self._db.real
-        run = self._db.rows
-        content = snapshot_of(learner).to_bytes()
-        with self._db.transaction():
-            run("CREATE TABLE semibandit_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
-            run(
-                f"CREATE TABLE semibandit_events (seq {whole} PRIMARY KEY, kind TEXT NOT NULL, "
-                f"id TEXT, at {real} NOT NULL, context {blob}, body TEXT NOT NULL)"
-            )
-            run("CREATE UNIQUE INDEX semibandit_by_id ON semibandit_events (id, kind)")
-            run(f"CREATE TABLE semibandit_snapshots (seq {whole} PRIMARY KEY)")
-            run(
-                f"CREATE TABLE semibandit_parts (seq {whole}, part INTEGER, bytes {blob} NOT NULL, "
-                "PRIMARY KEY (seq, part))"
-            )
-            for part, first in enumerate(range(0, len(content), PART)):
-                run(
-                    "INSERT INTO semibandit_parts (seq, part, bytes) VALUES (0, ?, ?)",
-                    (part, content[first : first + PART]),
-                )
-            run("INSERT INTO semibandit_snapshots (seq) VALUES (0)")
-            self._db.many(
-                "INSERT INTO semibandit_meta (key, value) VALUES (?, ?)",
-                [
-                    ("format", str(FORMAT)),
-                    ("about", json.dumps(dict(about))),
-                    ("waited", "0"),
-                ],
-            )
-
-
-def _connect(
-    where: str | Path, *, write: bool, create: bool = False, lock: bool = True
-) -> Database:
-    if _is_url(where):
-        from semibandit.store.postgres import PostgreSQL
-
-        return PostgreSQL(str(where), write=write, lock=write and lock)
-    from semibandit.store.sqlite import SQLite
-
-    return SQLite(_folder(where), write=write, create=create, lock=write and lock)
-
-
-def _is_url(where: str | Path) -> bool:
-    text = str(where)
-    if text.startswith(("postgresql://", "postgres://")):
-        return True
-    if "://" in text:
-        scheme = text.split("://")[0]
-        raise InputError(f"store = {scheme}://..., but it must be a folder or postgresql://...")
-    return False
-
-
-def _folder(where: str | Path) -> Path:
-    return Path(where).expanduser()
-
-
-def _sqlite_file() -> str:
-    from semibandit.store.sqlite import FILE
-
-    return FILE
+def _find_last(db: Database) -> int:
+    return int(db.rows("SELECT COALESCE(MAX(seq), 0) FROM semibandit_events")[0][0])

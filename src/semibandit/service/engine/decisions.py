@@ -2,141 +2,160 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from semibandit._util.ids import new_id
-from semibandit.errors import InputError
+from semibandit.errors import Conflict, InputError
 from semibandit.policies.batch import find_errors, rank_requests, read_contexts
 from semibandit.policies.learner import Learner
 from semibandit.policies.slate import Slate
-from semibandit.service.engine.requests import Answer, Rank, Refused, Reply
+from semibandit.service.engine.requests import AnswerFuture, InternalError, PendingRank, Reply
 from semibandit.store.event import Decision
 
-__all__ = ["decide", "next_in_line"]
+__all__ = ["decide"]
+
+log = logging.getLogger("semibandit")
 
 
 def decide(
     learner: Learner,
-    ranks: list[Rank],
+    pending: list[PendingRank],
     known: Mapping[str, Decision],
     find: Callable[[set[str]], Mapping[str, Decision]],
     first: int,
     now: float,
-) -> tuple[list[tuple[Decision, list[Answer]]], list[Reply]]:
+) -> tuple[list[tuple[Decision, list[AnswerFuture]]], list[Reply]]:
     """New decisions with those who wait for them, and replies that need no decision.
 
-    known  decisions that have one of the ids asked for: the same id gives the same decision
-    find   the log's decisions with these ids: what is wrong now may have been decided long ago
-    first  the place in the log of the first new decision, and its draw; every one has its own
+    Parameters
+    ----------
+    learner : Learner
+        Who decides.
+    pending : list of PendingRank
+        The requests.
+    known : mapping
+        Decisions that have one of the ids asked for: the same id gives the same decision.
+    find : function
+        Finds the log's decisions with these ids: a request that is wrong now may have been decided
+        long ago.
+    first : int
+        The place in the log of the first new decision, and its draw; every one has its own.
+    now : float
+        The time of the decisions.
     """
     replies: list[Reply] = []
-    fresh: dict[str, list[Rank]] = {}
-    for job in ranks:
-        id = new_id() if job.id is None else job.id
+    fresh: dict[str, list[PendingRank]] = {}
+    for one in pending:
+        id = new_id() if one.id is None else one.id
         if id in known:
-            replies.append(_again(job, known[id]))
+            replies.append(_repeat(one, known[id]))
         else:
-            fresh.setdefault(id, []).append(job)
-    slates = _rank(learner, [jobs[0] for jobs in fresh.values()], first)
-    decided: list[tuple[Decision, list[Answer]]] = []
-    others: list[Rank] = []
-    for (id, jobs), slate in zip(fresh.items(), slates, strict=True):
+            fresh.setdefault(id, []).append(one)
+    slates = _rank(learner, [waiting[0] for waiting in fresh.values()], first)
+    decided: list[tuple[Decision, list[AnswerFuture]]] = []
+    again: list[PendingRank] = []
+    for (id, waiting), slate in zip(fresh.items(), slates, strict=True):
         before = None
-        if isinstance(slate, Refused) and jobs[0].id is not None:
+        if isinstance(slate, Exception) and waiting[0].id is not None:
             before = find({id}).get(id)
         if before is not None:
-            replies += [_again(job, before) for job in jobs]
+            replies += [_repeat(one, before) for one in waiting]
             continue
-        same = [job for job in jobs if job is jobs[0] or job.asked == jobs[0].asked]
-        rest = [job for job in jobs if job not in same]
-        if isinstance(slate, Refused):
-            replies += [(job.answer, slate) for job in same]
-            others += rest  # the id is still free for them
+        same = [one for one in waiting if one is waiting[0] or one.asked == waiting[0].asked]
+        others = [one for one in waiting if one not in same]
+        if isinstance(slate, Exception):
+            replies += [(one.answer, slate) for one in same]
+            again += others  # the id is still free for them
         else:
-            replies += [(job.answer, _another(id)) for job in rest]
-            decided.append((_decision(id, now, jobs[0], slate), [job.answer for job in same]))
-    if others:
+            replies += [(one.answer, _conflict(id)) for one in others]
+            decided.append((_decision(id, now, waiting[0], slate), [one.answer for one in same]))
+    if again:
         first += len(decided)
-        more_decided, more_replies = decide(learner, others, known, find, first, now)
+        more_decided, more_replies = decide(learner, again, known, find, first, now)
         decided, replies = decided + more_decided, replies + more_replies
     return decided, replies
 
 
-def next_in_line(learner: Learner, decision: Decision) -> dict[str, Any] | None:
-    """The best label that might have been shown and was not, as the learner stands now."""
-    scores = learner.scores(decision.context, draw=decision.draw)
-    out = set(decision.labels) | set(decision.exclude or [])
-    may = None if decision.candidates is None else set(decision.candidates)
-    rest = [
-        i
-        for i, label in enumerate(scores.labels)
-        if label not in out and (may is None or label in may)
-    ]
-    best = max(rest, key=lambda i: float(scores.prob[i]), default=None)
-    if best is None:
-        return None
-    return {
-        "label": scores.labels[best],
-        "prob": float(scores.prob[best]),
-        "estimate": float(scores.estimate[best]),
-        "width": float(scores.width[best]),
-    }
+def _rank(learner: Learner, pending: list[PendingRank], first: int) -> list[Slate | Exception]:
+    """All at once; those that are wrong are left out, and get an `InputError`.
 
-
-def _rank(learner: Learner, asked: list[Rank], first: int) -> list[Slate | Refused]:
-    """All at once; those that are wrong are left out, and told why."""
-    for draw, job in enumerate(asked, first):
-        job.draw = draw
+    A bug in ranking is logged; requests are then ranked one by one, and those that it hits get an
+    `InternalError`.
+    """
+    if not pending:
+        return []
+    for draw, one in enumerate(pending, first):
+        one.draw = draw
     try:
-        for job, x in zip(
-            asked, read_contexts(learner, [job.context for job in asked]), strict=True
-        ):
-            job.x = x
-        return [*rank_requests(learner, asked)]
-    except InputError as why:
-        if len(asked) == 1:
-            return [Refused(422, str(why))]
-    wrong = find_errors(learner, asked, [job.context for job in asked])
-    if not any(wrong):  # and yet they cannot be ranked together
-        slates: list[Slate | Refused] = []
-        for job in asked:
-            slates += _rank(learner, [job], first)
-            first += not isinstance(slates[-1], Refused)
+        return [*_rank_together(learner, pending)]
+    except InputError:
+        errors = find_errors(learner, pending, [one.context for one in pending])
+    except Exception:
+        log.exception("ranking %d requests together failed", len(pending))
+        errors = []
+    if not any(errors):  # and yet they cannot be ranked together
+        slates: list[Slate | Exception] = []
+        for one in pending:
+            one.draw = first
+            slates.append(_rank_alone(learner, one))
+            first += not isinstance(slates[-1], Exception)
         return slates
-    right = [job for job, why in zip(asked, wrong, strict=True) if why is None]
+    right = [one for one, error in zip(pending, errors, strict=True) if error is None]
     ranked = iter(_rank(learner, right, first))
-    return [next(ranked) if why is None else Refused(422, str(why)) for why in wrong]
+    return [next(ranked) if error is None else InputError(str(error)) for error in errors]
 
 
-def _again(job: Rank, before: Decision) -> Reply:
+def _rank_alone(learner: Learner, one: PendingRank) -> Slate | Exception:
+    """A request by itself; an `InputError` if it is wrong, an `InternalError` if we are."""
+    for _ in range(2):  # labels may change between ranking and finding the error
+        try:
+            return _rank_together(learner, [one])[0]
+        except InputError:
+            (error,) = find_errors(learner, [one], [one.context])
+            if error is not None:  # an unknown label is a mistake in the request, no missing page
+                return InputError(str(error))
+            log.exception("ranking refused a request that has no error")
+        except Exception:
+            log.exception("ranking a request failed")
+            break
+    return InternalError("ranking failed")
+
+
+def _rank_together(learner: Learner, pending: list[PendingRank]) -> list[Slate]:
+    contexts = read_contexts(learner, [one.context for one in pending])
+    for one, x in zip(pending, contexts, strict=True):
+        one.x = x
+    return rank_requests(learner, pending)
+
+
+def _repeat(one: PendingRank, before: Decision) -> Reply:
     """The reply to a request whose id has a decision."""
-    return job.answer, before if before.asked == job.asked else _another(before.id)
+    return one.answer, before if before.asked == one.asked else _conflict(before.id)
 
 
-def _another(id: str) -> Refused:
-    return Refused(
-        409,
+def _conflict(id: str) -> Conflict:
+    return Conflict(
         f"id = {id!r} was given to another request: "
-        "its context, slots, candidates or exclude differ",
+        "its context, slots, candidates or exclude differ"
     )
 
 
-def _decision(id: str, now: float, job: Rank, slate: Slate) -> Decision:
+def _decision(id: str, now: float, one: PendingRank, slate: Slate) -> Decision:
     assert slate.t is not None
     return Decision(
         id,
         now,
-        job.context,
-        job.slots,
-        job.candidates,
-        job.exclude,
+        one.context,
+        one.slots,
+        one.candidates,
+        one.exclude,
         slate.labels,
         slate.prob.tolist(),
         slate.estimate.tolist(),
         slate.width.tolist(),
         slate.t,
-        job.draw,
+        one.draw,
         slate.propensity,
         slate.leader,
     )

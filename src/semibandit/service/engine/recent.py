@@ -7,30 +7,30 @@ from collections.abc import Iterable
 from semibandit.store.event import Decision, Feedback
 from semibandit.store.store import Store
 
-__all__ = ["Recent"]
+__all__ = ["RecentDecisions"]
 
 BYTES = 1 << 25  # kept, about
 
 
-class Recent:
-    """What the log knows of ids: from memory where it is recent, else from the log.
+class RecentDecisions:
+    """What the log knows of ids: from memory if it is recent, else from the log.
 
-    Of a decision in memory all feedback is known, for there is one writer, and this is its.
+    Of a decision in memory all feedback is known: there is one writer, and this is the writer's.
     """
 
     def __init__(self, store: Store, n_features: int) -> None:
         self._store = store
-        self._room = BYTES // (8 * n_features + 2000)
+        self._most = BYTES // (8 * n_features + 2000)
         self._decisions: dict[str, Decision] = {}  # in their order
         self._feedback: dict[str, Feedback] = {}
 
-    def at_hand(self, ids: set[str]) -> dict[str, Decision]:
+    def in_memory(self, ids: set[str]) -> dict[str, Decision]:
         """The decisions with these ids that are in memory."""
         return {id: self._decisions[id] for id in ids if id in self._decisions}
 
     def decisions(self, ids: set[str]) -> dict[str, Decision]:
         """The decisions with these ids."""
-        found = self.at_hand(ids)
+        found = self.in_memory(ids)
         others = ids - found.keys()
         return found | self._store.decisions(others) if others else found
 
@@ -41,17 +41,17 @@ class Recent:
         return found | self._store.feedback(others) if others else found
 
     def add(self, decisions: Iterable[Decision], feedback: Iterable[Feedback]) -> None:
-        """These are in the log now."""
+        """Remember these, which are in the log now."""
         for decision in decisions:
             self._decisions[decision.id] = decision
-        for told in feedback:
-            if told.id in self._decisions:
-                self._feedback[told.id] = told
-        while len(self._decisions) > self._room:
+        for given in feedback:
+            if given.id in self._decisions:
+                self._feedback[given.id] = given
+        while len(self._decisions) > self._most:
             oldest = next(iter(self._decisions))
             del self._decisions[oldest]
             self._feedback.pop(oldest, None)
 
     def forget(self) -> None:
-        """The log may know more than this."""
+        """Forget everything: the log may know more than this."""
         self._decisions, self._feedback = {}, {}

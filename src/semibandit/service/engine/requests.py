@@ -1,4 +1,4 @@
-"""What the engine is asked to do, and how it says no."""
+"""What the engine is asked to do, and where each answer goes."""
 
 from __future__ import annotations
 
@@ -9,18 +9,23 @@ from semibandit._util.arrays import Floats
 from semibandit.policies.request import Request
 from semibandit.store.event import Feedback, LabelChange
 
-__all__ = ["Answer", "Change", "Give", "Job", "Rank", "Refused", "Reply"]
+__all__ = [
+    "AnswerFuture",
+    "InternalError",
+    "Pending",
+    "PendingFeedback",
+    "PendingLabelChange",
+    "PendingRank",
+    "Reply",
+    "set_results",
+]
 
 
-class Refused(Exception):
-    """No, and why, in the words of the one who asked; `status` is what HTTP calls it."""
-
-    def __init__(self, status: int, why: str) -> None:
-        super().__init__(why)
-        self.status, self.why = status, why
+class InternalError(Exception):
+    """A bug of ours made a request fail; its traceback is in the log already."""
 
 
-class Answer(Protocol):
+class AnswerFuture(Protocol):
     """Where an answer goes: a future of asyncio or of threads."""
 
     def done(self) -> bool: ...
@@ -31,12 +36,12 @@ class Answer(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class Rank(Request):
-    """Decide; `x` is read, and `draw` set, when its turn has come."""
+class PendingRank(Request):
+    """A request to rank; `x` is read, and `draw` set, when its turn has come."""
 
     id: str | None
     context: Floats  # as it was given
-    answer: Answer
+    answer: AnswerFuture
 
     @property
     def asked(self) -> tuple[object, ...]:
@@ -45,20 +50,31 @@ class Rank(Request):
 
 
 @dataclass(frozen=True, eq=False)
-class Give:
-    """Take this feedback."""
+class PendingFeedback:
+    """Feedback to be taken in."""
 
     feedback: Feedback
-    answer: Answer
+    answer: AnswerFuture
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
-    """Add or retire labels; answered once that has taken effect."""
+class PendingLabelChange:
+    """Labels to be added or retired; answered once that has taken effect."""
 
     change: LabelChange
-    answer: Answer
+    answer: AnswerFuture
 
 
-Job: TypeAlias = Rank | Give | Change
-Reply: TypeAlias = tuple[Answer, Any]  # and its result, or the exception
+Pending: TypeAlias = PendingRank | PendingFeedback | PendingLabelChange
+Reply: TypeAlias = tuple[AnswerFuture, Any]  # and its result, or the exception
+
+
+def set_results(replies: list[Reply]) -> None:
+    """Set every future; one that was given up meanwhile stays as it is."""
+    for answer, result in replies:
+        if answer.done():
+            continue
+        if isinstance(result, BaseException):
+            answer.set_exception(result)
+        else:
+            answer.set_result(result)

@@ -1,4 +1,4 @@
-"""Counts for those who watch: per minute, per label, and estimates against clicks."""
+"""Statistics for those who watch: per minute, per label, and estimates against clicks."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from typing import Any
 
 from semibandit.policies.labels import Label
 from semibandit.store.event import Decision, Feedback
+from semibandit.store.store import Store
 
-__all__ = ["Tally"]
+__all__ = ["Statistics"]
 
 MINUTES = 60
 BINS = 10
 LATEST = 20
+READ_AT_START = 5000  # events
 
 
-class Tally:
+class Statistics:
     """What happened in the last hour, and since the start."""
 
     def __init__(self) -> None:
@@ -25,11 +27,28 @@ class Tally:
         self.decisions = self.feedback = self.clicks = self.shown = 0
         self._minutes: deque[dict[str, float]] = deque(maxlen=MINUTES)
         self._bins = [[0, 0, 0.0] for _ in range(BINS)]  # labels, clicks, sum of estimates
-        self._labels: dict[Label, list[int]] = {}  # shown and clicked, where there was feedback
+        self._labels: dict[Label, list[int]] = {}  # shown and clicked, with feedback
         self._latest: deque[dict[str, Any]] = deque(maxlen=LATEST)
 
-    def decided(self, decision: Decision) -> None:
-        """A decision was made."""
+    @classmethod
+    def from_log(cls, store: Store) -> Statistics:
+        """Those of the last hour, from the end of the log, for those who watch a restart."""
+        self, since = cls(), time.time() - 60 * MINUTES
+        last = store.events(max(0, store.last - READ_AT_START))
+        recent = [event for _, event in last if event.at >= since]
+        ids = {one.id for one in recent if isinstance(one, Feedback)}
+        decisions = store.decisions(ids) if ids else {}
+        for event in recent:
+            if isinstance(event, Decision):
+                self.add_decision(event)
+                self.add_latest(event, None)
+            elif isinstance(event, Feedback):
+                self.add_feedback(event, decisions[event.id])
+        self.decisions, self.feedback = store.count("decision"), store.count("feedback")
+        return self
+
+    def add_decision(self, decision: Decision) -> None:
+        """Count a decision that was made."""
         with self._lock:
             self.decisions += 1
             minute = self._minute(decision.at)
@@ -37,27 +56,22 @@ class Tally:
             minute["size"] += len(decision.labels)
             minute["width"] += sum(decision.width)
 
-    def show(self, decision: Decision, next_in_line: dict[str, Any] | None) -> None:
-        """Put a decision among the latest; `next_in_line` is the best label that was cut off."""
+    def add_latest(self, decision: Decision, next_label: dict[str, Any] | None) -> None:
+        """Put a decision among the latest; `next_label` is the best label that was not shown."""
         entry = {
             "id": decision.id,
             "at": decision.at,
             "version": decision.version,
             "slots": decision.slots,
-            "slate": [
-                {"label": label, "prob": prob, "estimate": estimate, "width": width}
-                for label, prob, estimate, width in zip(
-                    decision.labels, decision.prob, decision.estimate, decision.width, strict=True
-                )
-            ],
-            "next": next_in_line,
+            "slate": decision.slate(),
+            "next": next_label,
             "clicked": None,
         }
         with self._lock:
             self._latest.appendleft(entry)
 
-    def answered(self, feedback: Feedback, decision: Decision) -> None:
-        """Feedback to a decision came."""
+    def add_feedback(self, feedback: Feedback, decision: Decision) -> None:
+        """Count feedback that came to a decision."""
         clicked = set(feedback.clicked)
         seen = None if feedback.examined is None else set(feedback.examined)
         with self._lock:
@@ -84,7 +98,7 @@ class Tally:
                     entry["clicked"] = list(feedback.clicked)
 
     def summary(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """All of it, as JSON can hold it."""
         with self._lock:
             self._minute(time.time())
             top = sorted(self._labels.items(), key=lambda one: (-one[1][1], -one[1][0]))[:10]

@@ -1,70 +1,50 @@
-"""The short way for what is asked most: /rank and /feedback without the framework's detours.
+"""The fast path: /rank and /feedback without the framework's detours.
 
-A FastAPI route costs more than a decision. These two paths are routes like any other, so that they
-are in the API's description; but requests for them are answered here, by the same functions.
+A FastAPI route costs more than a decision. So these two are plain endpoints, which read a body and
+answer it; requests for them go there at once, past routing and FastAPI. Their description for
+OpenAPI is in `openapi.py`.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias
 
-from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from semibandit._util.json import to_json
-from semibandit.service.engine.requests import Refused
+from semibandit.service.http.responses import JsonResponse
 
-__all__ = ["Answers", "BROKEN", "Lane", "reply"]
+__all__ = ["FastPath", "PostEndpoint"]
 
-log = logging.getLogger("semibandit")
-Answers: TypeAlias = Callable[[bytes], Awaitable[Any]]  # of a body, as what JSON can hold
-BROKEN = "something went wrong in the service; its log says what"
+Handler: TypeAlias = Callable[[bytes], Awaitable[Any]]  # of a body, returns what JSON can hold
 
 
-class Lane:
-    """POST requests for `paths` are answered by these functions, all else by the app."""
+class PostEndpoint:
+    """An endpoint that gives the body of a request to a handler, and answers with its result."""
 
-    def __init__(self, app: ASGIApp, paths: Mapping[str, Answers]) -> None:
-        self.app, self.paths = app, paths
+    def __init__(self, handler: Handler) -> None:
+        self._handler = handler
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answers = self.paths.get(scope["path"]) if scope["type"] == "http" else None
-        if answers is None or scope["method"] != "POST":
-            await self.app(scope, receive, send)
-            return
-        try:
-            body = await _body(receive)
-            if body is not None:
-                await reply(send, 200, await answers(body))
-        except Refused as why:
-            await reply(send, why.status, {"detail": why.why})
-        except HTTPException as why:
-            await reply(send, why.status_code, {"detail": why.detail})
-        except Exception:
-            log.exception("a request failed")
-            await reply(send, 500, {"detail": BROKEN})
+        body = await _read_body(receive)
+        if body is not None:
+            await JsonResponse(await self._handler(body))(scope, receive, send)
 
 
-async def reply(send: Send, status: int, content: Any) -> None:
-    """Answer with JSON."""
-    body = to_json(content)
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-    ]
-    if status == 503:
-        headers.append((b"retry-after", b"1"))
-    elif status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    elif status == 413:
-        headers.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+class FastPath:
+    """Sends POST requests for some paths to their endpoints, and all others to the app."""
+
+    def __init__(self, app: ASGIApp, endpoints: Mapping[str, PostEndpoint]) -> None:
+        self._app, self._endpoints = app, endpoints
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] == "POST":
+            await self._endpoints.get(scope["path"], self._app)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
 
 
-async def _body(receive: Receive) -> bytes | None:
+async def _read_body(receive: Receive) -> bytes | None:
     """All of it; None if the client has gone."""
     message = await receive()
     body: bytes = message.get("body", b"")

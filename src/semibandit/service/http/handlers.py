@@ -1,4 +1,4 @@
-"""The desk: bodies in, jobs to the engine, and what comes back as JSON can hold it."""
+"""Handlers: bodies in, requests to the engine, and what comes back as JSON can hold it."""
 
 from __future__ import annotations
 
@@ -9,137 +9,146 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from semibandit.errors import InputError
 from semibandit.service.engine.engine import Engine
-from semibandit.service.engine.requests import Give, Job, Rank, Refused
+from semibandit.service.engine.requests import (
+    Pending,
+    PendingFeedback,
+    PendingLabelChange,
+    PendingRank,
+)
 from semibandit.service.http import schema
+from semibandit.service.http.errors import describe_mistakes, status_and_detail, status_of
 from semibandit.service.http.metrics import Metrics
-from semibandit.store.event import Decision, Feedback
+from semibandit.store.event import Decision, Feedback, LabelChange
 
-__all__ = ["Desk", "all_said", "decided", "problem"]
+__all__ = ["Handlers"]
 
 Body = TypeVar("Body", bound=BaseModel)
+Future = asyncio.Future[Any]
 
 
-class Desk:
-    """Hands jobs to the engine, and turns what comes back into HTTP."""
+class Handlers:
+    """Gives requests to the engine, and turns what comes back into content for JSON."""
 
     def __init__(self, engine: Engine, metrics: Metrics) -> None:
         self.engine, self.metrics = engine, metrics
-        self.changing = asyncio.Lock()  # one change of labels at a time
-
-    def rank_job(self, asked: schema.RankRequest, answer: asyncio.Future[Any]) -> Rank:
-        limits = self.engine.settings.limits
-        if asked.slots is not None and asked.slots > limits.slots:
-            raise Refused(422, f"slots = {asked.slots}, but at most {limits.slots} can be had")
-        for what, labels in (("candidates", asked.candidates), ("exclude", asked.exclude)):
-            if labels is not None and len(labels) > limits.labels:
-                raise Refused(422, f"{what} has more than {limits.labels} labels")
-        try:
-            return self.engine.rank_job(
-                asked.context, asked.slots, asked.candidates, asked.exclude, asked.id, answer
-            )
-        except ValueError as why:
-            raise Refused(422, str(why)) from None
-
-    def give_job(self, told: schema.FeedbackRequest, answer: asyncio.Future[Any]) -> Give:
-        return Give(Feedback(told.id, 0.0, told.clicked, told.examined), answer)
+        self._one_label_change = asyncio.Lock()
 
     async def rank(self, body: bytes) -> dict[str, Any]:
-        """The answer to POST /rank."""
-        return decided(await self.one("rank", body, self._read_rank))
+        """POST /rank."""
+        return _decided(await self._answer("rank", body, self._read_rank))
 
     async def feedback(self, body: bytes) -> dict[str, Any]:
-        """The answer to POST /feedback."""
-        found = await self.one("feedback", body, self._read_give)
-        return {"id": found.id, "status": "accepted"}
+        """POST /feedback."""
+        return _accepted(await self._answer("feedback", body, self._read_feedback))
 
-    def _read_rank(self, body: bytes, answer: asyncio.Future[Any]) -> Rank:
-        return self.rank_job(_read(body, schema.RankRequest), answer)
+    async def rank_batch(self, given: schema.RankBatch) -> dict[str, Any]:
+        """POST /rank/batch."""
+        results = await self._answer_many("rank", given.requests, self._pending_rank)
+        return {"results": [_problem(one) or _decided(one) for one in results]}
 
-    def _read_give(self, body: bytes, answer: asyncio.Future[Any]) -> Give:
-        return self.give_job(_read(body, schema.FeedbackRequest), answer)
+    async def feedback_batch(self, given: schema.FeedbackBatch) -> dict[str, Any]:
+        """POST /feedback/batch."""
+        results = await self._answer_many("feedback", given.feedback, self._pending_feedback)
+        return {"results": [_problem(one) or _accepted(one) for one in results]}
 
-    async def one(self, what: str, asked: Any, make: Callable[..., Job]) -> Any:
-        """The answer to one job; Refused comes out as an HTTP error."""
+    async def change_labels(self, change: LabelChange) -> dict[str, Any]:
+        """POST and DELETE /labels: all labels, once the change has taken effect."""
+        async with self._one_label_change:
+            await self._answer("labels", change, PendingLabelChange)
+        return self.labels()
+
+    def labels(self) -> dict[str, Any]:
+        """GET /labels."""
+        return {"labels": self.engine.learner.labels}
+
+    # -- bodies --------------------------------------------------------------------------------
+
+    def _read_rank(self, body: bytes, answer: Future) -> PendingRank:
+        return self._pending_rank(_read(body, schema.RankRequest), answer)
+
+    def _read_feedback(self, body: bytes, answer: Future) -> PendingFeedback:
+        return self._pending_feedback(_read(body, schema.FeedbackRequest), answer)
+
+    def _pending_rank(self, given: schema.RankRequest, answer: Future) -> PendingRank:
+        limits = self.engine.settings.limits
+        if given.slots is not None and given.slots > limits.slots:
+            raise InputError(f"slots = {given.slots}, but at most {limits.slots} can be had")
+        for what, labels in (("candidates", given.candidates), ("exclude", given.exclude)):
+            if labels is not None and len(labels) > limits.labels:
+                raise InputError(f"{what} has more than {limits.labels} labels")
+        return self.engine.pending_rank(
+            given.context, given.slots, given.candidates, given.exclude, given.id, answer
+        )
+
+    def _pending_feedback(self, given: schema.FeedbackRequest, answer: Future) -> PendingFeedback:
+        return PendingFeedback(Feedback(given.id, 0.0, given.clicked, given.examined), answer)
+
+    # -- answers -------------------------------------------------------------------------------
+
+    async def _answer(self, what: str, given: Any, make: Callable[..., Pending]) -> Any:
+        """The engine's answer to one request."""
         start, status = time.perf_counter(), 500
         try:
-            answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-            self.engine.put([make(asked, answer)])
+            answer: Future = asyncio.get_running_loop().create_future()
+            self.engine.submit([make(given, answer)])
             result = await answer
             status = 200
             return result
-        except Refused as why:
-            status = why.status
+        except Exception as why:
+            status = status_of(why)
             raise
         finally:
-            self.metrics.answered(what, status, time.perf_counter() - start)
+            self.metrics.count_request(what, status, time.perf_counter() - start)
 
-    async def many(self, what: str, asked: Sequence[Any], make: Callable[..., Job]) -> list[Any]:
-        """The answers to many jobs, or for each why not."""
-        start = time.perf_counter()
-        most = self.engine.settings.limits.batch
-        if len(asked) > most:
-            raise Refused(422, f"{len(asked)} in one batch, but at most {most} can be had")
-        loop = asyncio.get_running_loop()
-        answers: list[asyncio.Future[Any]] = [loop.create_future() for _ in asked]
-        jobs = []
-        for one, answer in zip(asked, answers, strict=True):
+    async def _answer_many(
+        self, what: str, given: Sequence[Any], make: Callable[..., Pending]
+    ) -> list[Any]:
+        """The engine's answers to many requests; an exception for each that has none."""
+        start, most = time.perf_counter(), self.engine.settings.limits.batch
+        if len(given) > most:
+            raise InputError(f"{len(given)} in one batch, but at most {most} can be had")
+        results: list[Any] = []  # futures, or why there is none
+        pending: list[Pending] = []
+        for one in given:
+            answer: Future = asyncio.get_running_loop().create_future()
             try:
-                jobs.append(make(one, answer))
-            except Refused as why:
-                answer.set_exception(why)
-        try:
-            if jobs:
-                self.engine.put(jobs)
-        except Refused:
-            for answer in answers:
-                answer.cancel() if not answer.done() else answer.exception()
-            raise
-        results = await asyncio.gather(*answers, return_exceptions=True)
+                pending.append(make(one, answer))
+                results.append(answer)
+            except InputError as why:
+                results.append(why)
+        if pending:
+            self.engine.submit(pending)
+        waiting = [one for one in results if isinstance(one, asyncio.Future)]
+        answers = iter(await asyncio.gather(*waiting, return_exceptions=True))
+        results = [next(answers) if isinstance(one, asyncio.Future) else one for one in results]
         seconds = time.perf_counter() - start
         for one in results:
-            if isinstance(one, BaseException) and not isinstance(one, Refused):
-                raise one
-            self.metrics.answered(what, one.status if isinstance(one, Refused) else 200, seconds)
+            status = status_of(one) if isinstance(one, BaseException) else 200
+            self.metrics.count_request(what, status, seconds)
         return results
 
 
-def decided(decision: Decision) -> dict[str, Any]:
-    """The answer to a request to rank."""
-    slate = zip(decision.labels, decision.prob, decision.estimate, decision.width, strict=True)
-    return {
-        "id": decision.id,
-        "slate": [
-            {"label": label, "position": i, "prob": prob, "estimate": estimate, "width": width}
-            for i, (label, prob, estimate, width) in enumerate(slate, 1)
-        ],
-        "version": decision.version,
-    }
+def _decided(decision: Decision) -> dict[str, Any]:
+    """What is answered to a request to rank."""
+    slate = decision.slate()
+    for position, shown in enumerate(slate, 1):
+        shown["position"] = position
+    return {"id": decision.id, "slate": slate, "version": decision.version}
 
 
-def problem(result: Any) -> dict[str, Any] | None:
-    """What a batch says of one that was refused; None if it was not."""
-    if isinstance(result, Refused):
-        return {"status": result.status, "detail": result.why}
+def _accepted(feedback: Feedback) -> dict[str, Any]:
+    """What is answered to feedback."""
+    return {"id": feedback.id, "status": "accepted"}
+
+
+def _problem(result: Any) -> dict[str, Any] | None:
+    """What a batch says of a request that failed; None if it did not."""
+    if isinstance(result, BaseException):
+        status, detail = status_and_detail(result)
+        return {"status": status, "detail": detail}
     return None
-
-
-def all_said(errors: Sequence[Any]) -> str:
-    """What pydantic found wrong, in our words."""
-    return "; ".join(_said(one) for one in errors[:5])
-
-
-def _said(error: Any) -> str:
-    """Where, what was given, and what was expected."""
-    place = [p for p in error["loc"] if p not in ("body", "list", "names", "int", "str")]
-    where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in place).lstrip(".")
-    given = repr(error.get("input"))
-    given = given if len(given) <= 60 else given[:57] + "..."
-    if error["type"] == "missing":
-        return f"{where or 'the body'} is missing"
-    if error["type"] == "json_invalid":
-        return "the body is no JSON"
-    return f"{where or 'the body'} = {given}: {error['msg']}"
 
 
 def _read(body: bytes, model: type[Body]) -> Body:
@@ -147,4 +156,4 @@ def _read(body: bytes, model: type[Body]) -> Body:
     try:
         return model.model_validate_json(body)
     except ValidationError as why:
-        raise Refused(422, all_said(why.errors(include_url=False))) from None
+        raise InputError(describe_mistakes(why.errors(include_url=False))) from None

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from copy import deepcopy
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI, Response
 from fastapi.openapi.docs import get_swagger_ui_html
-
-from semibandit.service.engine.engine import Engine
 
 __all__ = ["add_docs", "add_page"]
 
@@ -19,7 +15,7 @@ PAGE = Path(__file__).parent / "page"
 
 
 def add_page(app: FastAPI) -> None:
-    """The page and its two files, which ask for nothing from elsewhere."""
+    """Serve the page and its two files, which ask for nothing from elsewhere."""
     kinds = {"index.html": "text/html", "page.css": "text/css", "page.js": "text/javascript"}
     policy = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
 
@@ -41,12 +37,11 @@ def add_page(app: FastAPI) -> None:
         app.get(path, include_in_schema=False)(serve(name))
 
 
-def add_docs(app: FastAPI, engine: Engine) -> None:
-    """OpenAPI's page with its own script and style: it works without a network."""
+def add_docs(app: FastAPI) -> None:
+    """Serve OpenAPI's page with its own script and style: it works without a network."""
     assets = resources.files("fastapi_swagger.resources")
     script = assets.joinpath("swagger-ui-bundle.js").read_bytes()
     style = assets.joinpath("swagger-ui.css").read_bytes()
-    plain = app.openapi
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> Response:
@@ -65,19 +60,3 @@ def add_docs(app: FastAPI, engine: Engine) -> None:
     @app.get("/docs/swagger.css", include_in_schema=False)
     async def docs_style() -> Response:
         return Response(style, media_type="text/css")
-
-    def of_this_service() -> dict[str, Any]:
-        document = deepcopy(plain())
-        models, n = document["components"]["schemas"], engine.learner.n_features
-        models["RankInBatch"] = deepcopy(models["RankRequest"])  # of any length: it is answered
-        batch = models["RankBatch"]["properties"]["requests"]
-        batch["items"]["$ref"] = "#/components/schemas/RankInBatch"
-        context = models["RankRequest"]["properties"]["context"]
-        context["oneOf"][0] |= {"minItems": n, "maxItems": n}
-        if engine.settings.api_key is not None:
-            schemes = document.setdefault("components", {})
-            schemes["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
-            document["security"] = [{"key": []}]
-        return document
-
-    app.openapi = of_this_service  # type: ignore[method-assign]

@@ -45,7 +45,7 @@ class RankRequest(_Strict):
     """What to decide on."""
 
     context: Context = Field(
-        description="Numbers, one for each feature; or {name: number}, where features have names: "
+        description="Numbers, one for each feature; or {name: number}, if features have names: "
         "those left out are 0."
     )
     slots: Annotated[int, Strict(), Field(ge=0, le=LARGEST)] | None = Field(
@@ -133,7 +133,7 @@ class FeedbackResults(BaseModel):
 
 
 class Added(_Strict):
-    """Labels to add: names, or how many more where labels are numbered."""
+    """Labels to add: names, or how many more if labels are numbered."""
 
     labels: list[Label] | Annotated[int, Strict(), Field(ge=0, le=LARGEST)]
 

@@ -1,0 +1,110 @@
+"""Errors as HTTP answers: which type has which status, and which text.
+
+The engine knows no HTTP; it raises the types of `semibandit.errors`. Any other exception is a bug:
+it is logged with its traceback, and answered with 500.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from semibandit._util.checks import shortened
+from semibandit.errors import (
+    Conflict,
+    InputError,
+    LabelExists,
+    ServiceUnavailable,
+    StoreError,
+    UnknownDecision,
+    UnknownLabel,
+)
+from semibandit.service.engine.requests import InternalError
+from semibandit.service.http.responses import JsonResponse
+
+__all__ = [
+    "ErrorMiddleware",
+    "describe_mistakes",
+    "error_response",
+    "status_and_detail",
+    "status_of",
+]
+
+log = logging.getLogger("semibandit")
+
+STATUS: tuple[tuple[type[Exception], int], ...] = (  # the first that fits
+    (UnknownLabel, 404),
+    (UnknownDecision, 404),
+    (LabelExists, 409),
+    (Conflict, 409),
+    (InputError, 422),
+    (RequestValidationError, 422),
+    (StoreError, 503),
+    (ServiceUnavailable, 503),
+)
+BUG = "something went wrong in the service; its log says what"
+
+
+class ErrorMiddleware:
+    """Answers a request whose handling raised an exception."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        try:
+            await self.app(scope, receive, send)
+        except Exception as error:
+            await error_response(error)(scope, receive, send)
+
+
+def error_response(error: Exception) -> JsonResponse:
+    """The answer to a request that failed with this error."""
+    status, detail = status_and_detail(error)
+    headers = error.headers if isinstance(error, HTTPException) else None
+    return JsonResponse({"detail": detail}, status, headers)
+
+
+def status_and_detail(error: BaseException) -> tuple[int, str]:
+    """The HTTP status and the text for an error; a bug that nobody has logged is logged."""
+    status = status_of(error)
+    if isinstance(error, HTTPException):
+        return status, str(error.detail)
+    if isinstance(error, RequestValidationError):
+        return status, describe_mistakes(error.errors())
+    if status != 500:
+        return status, str(error)
+    if not isinstance(error, InternalError):
+        log.error("a request failed", exc_info=error)
+    return status, BUG
+
+
+def status_of(error: BaseException) -> int:
+    """The HTTP status for an error; 500 for a bug."""
+    if isinstance(error, HTTPException):
+        return error.status_code
+    return next((status for kind, status in STATUS if isinstance(error, kind)), 500)
+
+
+def describe_mistakes(mistakes: Sequence[Any]) -> str:
+    """What pydantic found wrong with a body, in one sentence for each mistake."""
+    return "; ".join(_describe(one) for one in mistakes[:5])
+
+
+def _describe(mistake: Any) -> str:
+    """Where, what was given, and what was expected."""
+    path = [p for p in mistake["loc"] if p not in ("body", "list", "names", "int", "str")]
+    where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path).lstrip(".")
+    if mistake["type"] == "missing":
+        return f"{where or 'the body'} is missing"
+    if mistake["type"] == "json_invalid":
+        return "the body is no JSON"
+    return f"{where or 'the body'} = {shortened(mistake.get('input'), 60)}: {mistake['msg']}"

@@ -1,0 +1,58 @@
+"""The tables of a store: made once, and checked whenever a store is opened.
+
+semibandit_meta       its format, what it is for, and how far decisions were waited for
+semibandit_events     the log: seq 1, 2, 3, ... in the order in which it was written
+semibandit_snapshots  the learner after event `seq`; 0 is the learner before the first
+semibandit_parts      a snapshot's bytes, cut up; without a row in snapshots they do not count
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from semibandit.errors import FileError, InputError
+from semibandit.store.database import Database
+from semibandit.store.snapshots import insert_first
+
+__all__ = ["check_format", "create_tables", "read_meta"]
+
+FORMAT = 1
+
+
+def create_tables(db: Database, snapshot: bytes, about: Mapping[str, Any]) -> None:
+    """Make all tables at once, with the learner before the first event as snapshot 0."""
+    if db.has_table("semibandit_meta") or db.has_table("semibandit_events"):
+        raise InputError(f"there is a store at {db.name} already")
+    whole, blob, real = db.whole, db.blob, db.real
+    meta = {"format": str(FORMAT), "about": json.dumps(dict(about)), "waited": "0"}
+    with db.transaction():
+        db.rows("CREATE TABLE semibandit_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
+        db.rows(
+            f"CREATE TABLE semibandit_events (seq {whole} PRIMARY KEY, kind TEXT NOT NULL, "
+            f"id TEXT, at {real} NOT NULL, context {blob}, body TEXT NOT NULL)"
+        )
+        db.rows("CREATE UNIQUE INDEX semibandit_by_id ON semibandit_events (id, kind)")
+        db.rows(f"CREATE TABLE semibandit_snapshots (seq {whole} PRIMARY KEY)")
+        db.rows(
+            f"CREATE TABLE semibandit_parts (seq {whole}, part INTEGER, bytes {blob} NOT NULL, "
+            "PRIMARY KEY (seq, part))"
+        )
+        insert_first(db, snapshot)
+        db.many("INSERT INTO semibandit_meta (key, value) VALUES (?, ?)", list(meta.items()))
+
+
+def check_format(db: Database) -> None:
+    """Raise `FileError` for a database that is not a store, or one of another format."""
+    if not db.has_table("semibandit_meta"):
+        raise FileError(f"{db.name} is not a semibandit store: it has no semibandit_meta")
+    form = read_meta(db, "format")
+    if form != str(FORMAT):
+        raise FileError(f"{db.name} has store format {form}, this semibandit reads format {FORMAT}")
+
+
+def read_meta(db: Database, key: str) -> str | None:
+    """A value of the store's own, or None if it has none of that name."""
+    found = db.rows("SELECT value FROM semibandit_meta WHERE key = ?", (key,))
+    return str(found[0][0]) if found else None
