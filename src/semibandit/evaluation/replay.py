@@ -9,8 +9,9 @@ import numpy as np
 
 from semibandit._util.arrays import Array, Ints
 from semibandit._util.progress import Show, progress_of
+from semibandit.evaluation.compiled_types import Outcome
 from semibandit.evaluation.feed import Feed, Rounds
-from semibandit.evaluation.runners import Block, Outcome, Runner, runner_for
+from semibandit.evaluation.runners import PreparedBlock, Runner, runner_for
 from semibandit.evaluation.trace import Recorder, Trace
 from semibandit.policies.context import read_contexts
 from semibandit.policies.labels import Label
@@ -79,11 +80,12 @@ def _fast(runner: Runner, learner: Learner, rounds: Rounds, most: int) -> Outcom
     )
     row, width = runner.rows, runner.n_rows
     columns, mask = row[rounds.columns], rounds.mask
+    slots = np.minimum(rounds.slots, most)
     if len(row) < width:
         columns = _sorted_within(columns, rounds.ptr)
         mask = np.zeros((len(rounds.mask), width), dtype=np.bool_)
         mask[:, row] = rounds.mask
-    done = runner.play(Block(X, rounds.ptr, columns, np.minimum(rounds.slots, most), mask))
+    done = runner.play(PreparedBlock(X, rounds.ptr, columns, slots, mask))
     if len(row) == width:
         return done
     column = np.full(width + 1, -1, dtype=np.int32)
@@ -110,7 +112,7 @@ def _plain(learner: Learner, rounds: Rounds) -> Outcome:
         told = relevant if learner.full_information else chosen[np.isin(chosen, relevant)]
         learner.learn(slate, [names[j] for j in told])
         shown.append(chosen)
-    done = Outcome.of(len(rounds), max((len(chosen) for chosen in shown), default=0))
+    done = Outcome.empty(len(rounds), max((len(chosen) for chosen in shown), default=0))
     for t, chosen in enumerate(shown):
         done.sizes[t] = len(chosen)
         done.slates[t, : len(chosen)] = chosen
