@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 import semibandit as sb
+from semibandit.errors import FileError
 from semibandit.models.model import Look, Sparse, dense
 from semibandit.models.shared import SharedState
 
@@ -180,11 +181,15 @@ def test_a_damaged_snapshot_is_refused_and_changes_nothing(model):
     before = state.look(x)
     good = state.arrays()
     for name in good:
-        with pytest.raises(ValueError, match=name):
+        with pytest.raises(FileError, match=name):
             state.restore({k: v for k, v in good.items() if k != name})
         if good[name].size:
-            with pytest.raises(ValueError, match=r"the array"):
+            with pytest.raises(FileError, match=r"the array"):
                 state.restore({**good, name: good[name][..., :-1]})
+        if good[name].size and name in ("owner", "V_row", "A_row", "points", "extra"):
+            for wrong in (-2, 10_000):
+                with pytest.raises(FileError, match=f"'{name}' has numbers outside of"):
+                    state.restore({**good, name: np.full_like(good[name], wrong)})
     np.testing.assert_array_equal(state.look(x).margin, before.margin)
 
 

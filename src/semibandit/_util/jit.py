@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from numba import njit
 
-__all__ = ["BRIEF", "EXACT", "FAST"]
+__all__ = ["BRIEF", "EXACT", "FAST", "INLINED"]
 
 
 def can_cache():
@@ -25,3 +25,4 @@ FAST = {
 }
 EXACT = {**FAST, "fastmath": {"contract"}}  # sums keep their order: matrices stay symmetric
 BRIEF = {**FAST, "nogil": False}  # done sooner than the interpreter lock would be had back
+INLINED = {**FAST, "forceinline": True}  # a call would copy every array of its named tuples

@@ -12,14 +12,14 @@ import math
 import numpy as np
 from numba import njit
 
-from semibandit._util.jit import FAST
+from semibandit._util.jit import FAST, INLINED
 from semibandit.models.compiled_updates import start_row, update
 from semibandit.policies.compiled import candidates_for, choose, clip, slope
 
 __all__ = ["diagonal_rounds", "shared_rounds", "window_rounds"]
 
 
-@njit(**FAST)
+@njit(**INLINED)
 def is_relevant(label, t, inputs):
     """Whether the label is among the relevant ones of round t, by bisection."""
     indices, first, end = inputs.indices, inputs.ptr[t], inputs.ptr[t + 1]
@@ -40,14 +40,14 @@ def capped(eps, norm2, R):
     return min(eps * math.sqrt(max(norm2, 0.0)), 2.0 * R)
 
 
-@njit(**FAST)
+@njit(**INLINED)
 def step_size(hit, margin, rule):
     """s·g(s·margin)/c''_L with s = 1 for a relevant label and -1 for another (step 5)."""
     sign = 1.0 if hit else -1.0
     return sign * slope(sign * margin, rule.logistic) / rule.c_L2
 
 
-@njit(**FAST)
+@njit(**INLINED)
 def collect(t, inputs, score, rule, candidates):
     """Make candidates of all labels that may be shown; return how many they are."""
     mask, have = inputs.mask, 0
@@ -60,7 +60,7 @@ def collect(t, inputs, score, rule, candidates):
     return have
 
 
-@njit(**FAST)
+@njit(**INLINED)
 def collect_touched(n, t, inputs, window, rule, candidates):
     """`collect` for the n touched labels of a window."""
     mask, eps, R = inputs.mask, inputs.spread[t], rule.R
@@ -76,7 +76,7 @@ def collect_touched(n, t, inputs, window, rule, candidates):
     return have
 
 
-@njit(**FAST)
+@njit(**INLINED)
 def collect_untouched(have, t, inputs, window, untouched, rule, candidates):
     """Add untouched labels to the candidates: all have the same score, so as many as there are
     slots will do, by the order among equal labels. Returns how many candidates there are."""

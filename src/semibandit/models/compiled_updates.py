@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from semibandit._util.jit import EXACT, FAST
+from semibandit._util.jit import EXACT, FAST, INLINED
 from semibandit.models.compiled_looks import padded
 from semibandit.models.simd import ROWS, B, contexts_at_once, dots
 
@@ -24,7 +24,7 @@ def times(v, XT, first, out):
         dots(v, len(v), XT, padded(len(v)), q, out)
 
 
-@njit(**FAST)
+@njit(**INLINED)
 def times_lower(A, x, u):
     """u = A x for a symmetric A (flat), from its lower half."""
     d = len(u)
@@ -36,7 +36,7 @@ def times_lower(A, x, u):
         u[r] = y0 + A[r * d + r] * y1
 
 
-@njit(**FAST)
+@njit(**INLINED)
 def times_low_rank(V, before, newest, x, u):
     """u = x - Σ_v (v·x) v over the chain of vectors that ends with `newest`, four at a time."""
     d = len(u)
@@ -64,28 +64,26 @@ def times_low_rank(V, before, newest, x, u):
         v = before[v3] if v3 >= 0 else -1
 
 
-@njit(**FAST)
-def direction(j, t, window, u):
+@njit(**INLINED)
+def direction(j, t, contexts, rows, kept, log, u):
     """u = A⁻¹x_t of row j in round t: that of the window's start, less its updates since."""
-    rows, kept, log, d = window.rows, window.products, window.log, len(u)
-    x = window.contexts.X[t]
+    x, d = contexts.X[t], len(u)
     if kept.product_of[j] >= 0:
-        line = kept.P[kept.product_of[j], t]
         for c in range(d):
-            u[c] = line[c]
+            u[c] = kept.P[kept.product_of[j], t, c]
     elif rows.block_of[j] >= 0:
         times_lower(rows.A_inv[rows.block_of[j]], x, u)
     else:
         times_low_rank(rows.V, rows.before, rows.newest_of[j], x, u)
     e = log.newest[j]
     while e >= 0:
-        y, v = log.VX[e, t], log.V[e]
+        y = log.VX[e, t]
         for c in range(d):
-            u[c] -= y * v[c]
+            u[c] -= y * log.V[e, c]
         e = log.before[e]
 
 
-@njit(**FAST)
+@njit(**INLINED)
 def start_row(j, label, window):
     """Row j is from now on that of a label that was untouched."""
     rows, looks, xx = window.rows, window.looks, window.contexts.xx
@@ -96,21 +94,22 @@ def start_row(j, label, window):
         looks.margin[j, b], looks.norm2[j, b] = 0.0, xx[b]
 
 
-@njit(**FAST)
+@njit(**INLINED)
 def update(j, t, move, step, shown, window, u, z):
     """Row j in round t: its margin moved by `move` (projection), then, if it was shown, updated.
 
     Every later margin and norm of the window follows. u (d) and z (B) are overwritten.
     """
-    w, log, margin, norm2 = window.rows.w[j], window.log, window.looks.margin, window.looks.norm2
-    direction(j, t, window, u)
-    times(u, window.contexts.XT, t, z)
+    contexts, rows, kept, looks, log = window
+    w, margin, norm2 = rows.w, looks.margin, looks.norm2
+    direction(j, t, contexts, rows, kept, log, u)
+    times(u, contexts.XT, t, z)
     n = z[t]
     amount = move / n
     if shown:
         amount += step / (1.0 + n)
     for c in range(len(u)):
-        w[c] += amount * u[c]
+        w[j, c] += amount * u[c]
     for b in range(t + 1, B):
         margin[j, b] += amount * z[b]
     if shown:
@@ -156,7 +155,7 @@ def write_back(first, end, d, rows, kept, errors, log):
             subtract_compensated(A, error, d, whole, log.V, pick[:n], total)
 
 
-@njit(**EXACT)
+@njit(**EXACT, forceinline=True)
 def subtract(A, d, whole, V, pick):
     """A -= Σ v vᵀ over the picked lines of V, four at a time."""
     n = len(pick)
@@ -174,7 +173,7 @@ def subtract(A, d, whole, V, pick):
                 A[o + c] -= (a0 * v0[c] + a1 * v1[c]) + (a2 * v2[c] + a3 * v3[c])
 
 
-@njit(**EXACT)
+@njit(**EXACT, forceinline=True)
 def subtract_compensated(A, error, d, whole, V, pick, total):
     """The same by Kahan's summation: the rounding error before is added, the new one kept."""
     for r in range(d):  # row by row: what is added up stays in cache

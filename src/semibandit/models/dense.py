@@ -15,6 +15,7 @@ import numpy as np
 from semibandit._util.arrays import Floats, Ints
 from semibandit.models.blas import blas_function
 from semibandit.models.capacity import with_capacity
+from semibandit.models.compiled_types import Errors
 from semibandit.models.model import NONE, Arrays, take, take_index
 
 __all__ = ["DenseBlocks"]
@@ -89,10 +90,13 @@ class DenseBlocks:
             rows = self.row_of[first : first + len(A)]
             norm2[:, rows] = np.einsum("kbc,bc->bk", np.matmul(X, A), X)
 
-    def flat(self) -> tuple[Floats, Floats]:
-        """The matrices and the rounding errors, each as one line of d² numbers."""
-        size = self.A_inv.shape[1] * self.A_inv.shape[2]
-        return self.A_inv.reshape(-1, size), self.error.reshape(-1, size)
+    def lines(self) -> Floats:
+        """The matrices, each as one line of d² numbers."""
+        return self.A_inv.reshape(len(self.A_inv), self.A_inv.shape[1] ** 2)
+
+    def errors(self) -> Errors:
+        """The rounding errors as compiled functions take them."""
+        return Errors(self.error_of, self.error.reshape(len(self.error), self.error.shape[1] ** 2))
 
     def append(self, row: int, A_inv: Floats) -> None:
         """Give the row this matrix; there must be capacity for it."""
@@ -115,6 +119,8 @@ class DenseBlocks:
     def compensate(self, rows: Ints, count: Ints) -> None:
         """Keep the rounding errors of these rows from now on, if they were updated often enough."""
         rows = rows[count >= COMPENSATED_FROM]
+        if not len(rows):
+            return
         new = rows[(self.error_of[rows] < 0) & (self.block_of[rows] >= 0)]
         end = self.n_errors + len(new)
         self.error = with_capacity(self.error, self.n_errors, end, len(self.block_of))

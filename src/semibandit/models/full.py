@@ -221,8 +221,7 @@ class FullState:
     def rows(self) -> Rows:
         """The touched labels as compiled functions take them, until a label is added or learned."""
         blocks, pool = self.dense, self.low_rank
-        matrices, _ = blocks.flat()
-        forms = blocks.block_of, matrices, pool.newest_of, pool.before, pool.V
+        forms = blocks.block_of, blocks.lines(), pool.newest_of, pool.before, pool.V
         return Rows(self.row_of, self.label_of, self.w, *forms)
 
     def make_dense(self, row: int) -> None:

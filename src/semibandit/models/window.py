@@ -17,7 +17,6 @@ from semibandit._util.arrays import Floats, Ints
 from semibandit.models.compiled_looks import chunked, look_at_window
 from semibandit.models.compiled_types import (
     Contexts,
-    Errors,
     Looks,
     Products,
     UpdateLog,
@@ -109,8 +108,9 @@ class Window:
     def complete_matrices(self, rows: Ints | None = None) -> None:
         """Bring the upper halves of matrices up to date: of these rows, or of all."""
         rows = np.flatnonzero(self._lower_only) if rows is None else rows[self._lower_only[rows]]
-        mirror(rows, self.state.d, self.state.rows(), self._errors())
-        self._lower_only[rows] = False
+        if len(rows):
+            mirror(rows, self.state.d, self.state.rows(), self.state.dense.errors())
+            self._lower_only[rows] = False
 
     def shut_down(self) -> None:
         """End the threads."""
@@ -123,13 +123,10 @@ class Window:
         XT = chunked(X)  # type: ignore[no-untyped-call]
         return Contexts(X, XT, 2 * XT, np.einsum("bc,bc->b", X, X))
 
-    def _errors(self) -> Errors:
-        return Errors(self.state.dense.error_of, self.state.dense.flat()[1])
-
     def _write_matrices(self, updates: Ints) -> None:
         """A⁻¹ -= Σ v vᵀ for rows with a dense matrix."""
         s, products, log = self.state, self._products, self._log
-        rows, errors, d = s.rows(), self._errors(), s.d
+        rows, errors, d = s.rows(), s.dense.errors(), s.d
         dense = rows.block_of[: s.n] >= 0
         self._lower_only[: s.n] |= (updates > 0) & dense & (products.product_of[: s.n] < 0)
 
