@@ -95,7 +95,7 @@ def learner(folder: str) -> tuple[str, np.ndarray]:
     for x, y in zip(work.X[:LEARNED], work.Y[:LEARNED], strict=True):
         shown = random.permutation(101)[:SLOTS]
         bandit.learn(bandit.shown(x, shown), shown[y[shown] > 0])
-    assert bandit._state.m == 101
+    assert bandit._state.dense.n == 101
     bandit.save(f"{folder}/m.npz")
     return f"{folder}/m.npz", work.X[LEARNED:]
 

@@ -1,4 +1,4 @@
-"""The engines of replay give the plain loop's slates and leave the learner as it would."""
+"""The runners of replay give the plain loop's slates and leave the learner as it would."""
 
 import copy
 
@@ -24,11 +24,16 @@ def stairs(i, s):
     return max(0.0, 1.0 - 0.3 * (i // 2))
 
 
-def engine_ran(learner, most=5):
-    engine = runners.runner_for(learner, most, 1)
-    if engine:
-        engine.close()
-    return engine is not None
+def weights(state):
+    """w_i of every label of a full model: its margins at the unit vectors."""
+    return np.array([state.margins(x).margin for x in np.eye(state.d)]).T
+
+
+def has_runner(learner, most=5):
+    runner = runners.runner_for(learner, most, 1)
+    if runner:
+        runner.close()
+    return runner is not None
 
 
 SETTINGS = [
@@ -47,25 +52,25 @@ def same(one, two, state_one, state_two, K):
     np.testing.assert_array_equal(one.hits, two.hits)
     for kind in ("ac", "hamming", "rank", "p_rank"):
         np.testing.assert_array_equal(one.losses(kind), two.losses(kind))
-    for i in range(K):
-        if hasattr(state_one, "inverse"):
+    if hasattr(state_one, "inverse"):
+        np.testing.assert_allclose(weights(state_one), weights(state_two), atol=1e-8)
+        for i in range(K):
             np.testing.assert_allclose(state_one.inverse(i), state_two.inverse(i), atol=1e-9)
-            np.testing.assert_allclose(state_one.weights(), state_two.weights(), atol=1e-8)
-        else:
-            for name, array in state_one.arrays().items():
-                np.testing.assert_allclose(state_two.arrays()[name], array, atol=1e-8)
+    else:
+        for name, array in state_one.arrays().items():
+            np.testing.assert_allclose(state_two.arrays()[name], array, atol=1e-8)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("model", [sb.Full(), sb.Diagonal()], ids=["full", "diagonal"])
 @pytest.mark.parametrize(("d", "K"), [(5, 12), (34, 9)])
-def test_an_engine_is_the_plain_loop(settings, model, d, K):
+def test_a_runner_is_the_plain_loop(settings, model, d, K):
     T = 700
     X, Y, slots = data(T, d, K)
     fast, plain = (sb.SlateUCB(d, K, model=model, seed=3, **settings) for _ in range(2))
     if settings.get("normalize") is False:
         X /= np.linalg.norm(X, axis=1)[:, None] * 1.1
-    assert engine_ran(fast, most=3)
+    assert has_runner(fast, most=3)
     one, two = sb.replay(fast, X, Y, slots), sb.replay(plain, X, Y, slots, plain=True)
     same(one, two, fast._state, plain._state, K)
     assert fast.t == plain.t == T + 1
@@ -98,7 +103,7 @@ def test_windows_are_the_reference_with_projections_candidates_and_slots(threads
 def test_obr_and_greedy_are_their_plain_loops(make, loss):
     X, Y, slots = data(500, 7, 11, seed=2, scale=5.0)
     fast, plain = (make(7, 11, loss=loss, seed=1) for _ in range(2))
-    assert engine_ran(fast)
+    assert has_runner(fast)
     one, two = sb.replay(fast, X, Y, slots), sb.replay(plain, X, Y, slots, plain=True)
     np.testing.assert_array_equal(one.slates, two.slates)
     x = X[0]
@@ -146,7 +151,7 @@ def test_many_labels_that_are_never_shown_stay_untouched():
     state = fast._state
     assert state.n == len(np.unique(one.slates[one.slates >= 0])) <= 4 * T
     assert len(state.w) < K / 10
-    assert len(state.V) < 8 * T
+    assert len(state.low_rank.V) < 8 * T
 
 
 def test_only_ties_differ_where_contexts_repeat():
@@ -215,16 +220,16 @@ def test_what_does_not_fit_is_refused_with_the_row():
         sb.replay(sb.SlateUCB(4, 3), X[:5], Y[:5], 2, candidates=np.ones((2, 3)))
 
 
-def test_learners_without_an_engine_are_played_plainly(monkeypatch):
-    assert not engine_ran(sb.Thompson(4, 3))
-    assert not engine_ran(sb.SlateUCB(4, 3, model=sb.Dual(sb.linear)))
-    assert not engine_ran(sb.SlateUCB(4, 3, loss=sb.Surrogate(g=lambda m: 1 - m, R=1.0)))
-    assert not engine_ran(sb.SlateUCB(4, 3, width=lambda norm2, **_: 0 * norm2))
-    assert not engine_ran(sb.SlateUCB(4, 3, cost=stairs), most=5000)
+def test_learners_without_a_runner_are_played_plainly(monkeypatch):
+    assert not has_runner(sb.Thompson(4, 3))
+    assert not has_runner(sb.SlateUCB(4, 3, model=sb.Dual(sb.linear)))
+    assert not has_runner(sb.SlateUCB(4, 3, loss=sb.Surrogate(g=lambda m: 1 - m, R=1.0)))
+    assert not has_runner(sb.SlateUCB(4, 3, width=lambda norm2, **_: 0 * norm2))
+    assert not has_runner(sb.SlateUCB(4, 3, cost=stairs), most=5000)
     X, Y, slots = data(100, 4, 3)
     fast = sb.replay(sb.SlateUCB(4, 3), X, Y, slots)
     monkeypatch.setattr(runners, "has_numba", lambda: False)
-    assert not engine_ran(sb.SlateUCB(4, 3))
+    assert not has_runner(sb.SlateUCB(4, 3))
     np.testing.assert_array_equal(sb.replay(sb.SlateUCB(4, 3), X, Y, slots).slates, fast.slates)
 
 
@@ -233,21 +238,18 @@ def test_float32_is_close():
     X, Y, _ = data(T, d, K, seed=11)
     exact, half = sb.SlateUCB(d, K), sb.SlateUCB(d, K, model=sb.Full(dtype="float32"))
     one, two = sb.replay(exact, X, Y, 3), sb.replay(half, X, Y, 3)
-    assert half._state.A_inv.dtype == np.float32
+    assert half._state.dense.A_inv.dtype == np.float32
     assert np.mean(one.losses("ac") == two.losses("ac")) > 0.9
     assert two.losses("ac").mean() == pytest.approx(one.losses("ac").mean(), rel=0.02)
     with pytest.raises(ValueError, match="dtype = 'float16'"):
         sb.Full(dtype="float16")
 
 
-@pytest.mark.parametrize("hot", [1, 6, 10**9])  # all labels hot, some, none
-def test_matrices_are_whole_and_symmetric_to_the_bit_after_every_block(monkeypatch, hot):
+@pytest.mark.parametrize("products_from", [1, 6, 10**9])  # products of all labels, some, none
+def test_matrices_are_whole_and_symmetric_to_the_bit_after_every_block(monkeypatch, products_from):
     """In between only lower halves are kept up; also where a later block is refused."""
-    from semibandit.models import full, window
-
-    monkeypatch.setattr(window, "HOT", hot)
-    monkeypatch.setattr(full, "OFTEN", 300)
-    monkeypatch.setattr(window, "OFTEN", 300)
+    monkeypatch.setattr("semibandit.models.window.PRODUCTS_FROM", products_from)
+    monkeypatch.setattr("semibandit.models.dense.COMPENSATED_FROM", 300)
     T, d, K = 1500, 19, 6
     X, Y, _ = data(T, d, K, seed=2)
     plain = sb.SlateUCB(d, K, a=1.0)
@@ -256,20 +258,17 @@ def test_matrices_are_whole_and_symmetric_to_the_bit_after_every_block(monkeypat
     learner = sb.SlateUCB(d, K, a=1.0)
     with pytest.raises(ValueError, match="row 1200"):
         sb.replay(learner, X, Y, 3)
-    s = learner._state
-    assert s.m == K
+    s, dense = learner._state, learner._state.dense
+    assert dense.n == K
     assert learner.t == 1025
-    for matrices in (s.A_inv[: s.m], s.lost[: s.l]):
+    for matrices in (dense.A_inv[: dense.n], dense.error[: dense.n_errors]):
         np.testing.assert_array_equal(matrices, matrices.transpose(0, 2, 1))
     for i in range(K):
         np.testing.assert_allclose(s.inverse(i), plain._state.inverse(i), atol=1e-12)
 
 
-def test_a_label_updated_very_often_stays_sharp_in_replay(monkeypatch):
-    from semibandit.models import full, window
-
-    monkeypatch.setattr(full, "OFTEN", 200)
-    monkeypatch.setattr(window, "OFTEN", 200)
+def test_a_label_updated_very_often_is_compensated_in_replay(monkeypatch):
+    monkeypatch.setattr("semibandit.models.dense.COMPENSATED_FROM", 200)
     X = np.tile([0.3, 0.2, 0.9, -0.1], (1000, 1))
     X[::3, 0] += 0.4
     Y = np.ones((1000, 2), dtype=np.uint8)
@@ -279,17 +278,14 @@ def test_a_label_updated_very_often_stays_sharp_in_replay(monkeypatch):
     unit = X / np.linalg.norm(X, axis=1)[:, None]
     A = np.eye(4) + unit.T @ unit
     for learner in (fast, plain):
-        assert np.all(learner._state.sharp[:2] >= 0)
-        assert learner._state.l == 2
+        assert np.all(learner._state.dense.error_of[:2] >= 0)
+        assert learner._state.dense.n_errors == 2
         np.testing.assert_allclose(learner._state.inverse(0) @ A, np.eye(4), atol=1e-11)
 
 
-def test_what_rounding_took_survives_copies_and_retired_labels(monkeypatch):
+def test_rounding_errors_survive_copies_and_retired_labels(monkeypatch):
     """Windows, single steps, a copy and a retired label in between: as a learner never copied."""
-    from semibandit.models import full, window
-
-    monkeypatch.setattr(full, "OFTEN", 20)
-    monkeypatch.setattr(window, "OFTEN", 20)
+    monkeypatch.setattr("semibandit.models.dense.COMPENSATED_FROM", 20)
     X, Y, _ = data(600, 4, 3, seed=1)
     learners = [sb.SlateUCB(4, list("abc"), a=1.0) for _ in range(2)]
     for number, learner in enumerate(learners):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import semibandit as sb
+from semibandit.errors import InputError
 
 D = 3
 NONE = np.empty(0, dtype=np.intp)
@@ -83,20 +84,24 @@ def test_the_effective_dimension():
 )
 def test_a_kernel_that_is_none_is_refused(kernel, message):
     bandit = sb.SlateUCB(D, 2, model=sb.Dual(kernel))
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         bandit.rank([1.0, 0.0, 0.0])
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: sb.Dual("rbf"), "kernel must be a function"),
+        (lambda: sb.Dual("rbf"), r"kernel = 'rbf', but it must be a function"),
         (lambda: sb.Dual(sb.linear, budget=0), "budget = 0"),
+        (lambda: sb.Dual(sb.rbf), "with its settings"),
+        (lambda: sb.Dual(sb.linear, budget=True), "budget = True"),
         (lambda: sb.rbf(0.0), "gamma = 0"),
+        (lambda: sb.rbf(float("inf")), "gamma = inf"),
+        (lambda: sb.polynomial(2.5), "degree = 2.5"),
         (lambda: sb.polynomial(0), "degree = 0"),
         (lambda: sb.polynomial(2, -1.0), "c = -1"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(make, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         make()

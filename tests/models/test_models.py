@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 import semibandit as sb
+from semibandit.errors import FileError
 from semibandit.models.model import Look, Sparse, dense
 from semibandit.models.shared import SharedState
 
@@ -57,7 +58,7 @@ def test_a_move_changes_the_margin_at_x_by_what_was_asked(model):
 
 
 @pytest.mark.parametrize("model", [*MODELS, pytest.param(sb.Full("float32"), id="float32")])
-@pytest.mark.parametrize("rounds", [0, 2, 30])  # untouched, cold and dense labels
+@pytest.mark.parametrize("rounds", [0, 2, 30])  # untouched, low-rank and dense labels
 def test_many_looks_at_once_are_single_looks(model, rounds):
     state, random = busy(model, rounds=rounds)
     xs = list(unit(random, 7))
@@ -76,10 +77,10 @@ def test_looks_through_a_window_are_looks(monkeypatch, dtype, d, n):
     monkeypatch.setattr("semibandit.models.full.TO_LOAD", 0)
     random, state = np.random.default_rng(d), sb.Full(dtype).start(9, d)
     for i in range(d):
-        shown = np.flatnonzero(i < d * np.arange(9) // 10)  # untouched, cold and dense labels
+        shown = np.flatnonzero(i < d * np.arange(9) // 10)  # untouched, low-rank, dense
         x = random.standard_normal(d) / d**0.5
         state.step(state.look(x), NONE, np.empty(0), shown, random.standard_normal(len(shown)))
-    assert 0 < state.m < state.n
+    assert 0 < state.dense.n < state.n
     xs = list(random.standard_normal((n, d)) / d**0.5)
     margin, norm2 = state.look_many(xs)
     tolerance = 1e-5 if dtype == "float32" else 1e-13
@@ -180,11 +181,15 @@ def test_a_damaged_snapshot_is_refused_and_changes_nothing(model):
     before = state.look(x)
     good = state.arrays()
     for name in good:
-        with pytest.raises(ValueError, match=name):
+        with pytest.raises(FileError, match=name):
             state.restore({k: v for k, v in good.items() if k != name})
         if good[name].size:
-            with pytest.raises(ValueError, match=r"the array"):
+            with pytest.raises(FileError, match=r"the array"):
                 state.restore({**good, name: good[name][..., :-1]})
+        if good[name].size and name in ("owner", "V_row", "A_row", "points", "extra"):
+            for wrong in (-2, 10_000):
+                with pytest.raises(FileError, match=f"'{name}' has numbers outside of"):
+                    state.restore({**good, name: np.full_like(good[name], wrong)})
     np.testing.assert_array_equal(state.look(x).margin, before.margin)
 
 
@@ -253,7 +258,7 @@ def test_a_million_updates_on_even_contexts_keep_the_inverse():
 
 def test_numba_need_not_be_able_to_keep_what_it_compiles():
     nowhere = {**os.environ, "NUMBA_CACHE_LOCATOR_CLASSES": "IPythonCacheLocator"}
-    code = "from semibandit.models import compiled; print(compiled.FAST['cache'])"
+    code = "from semibandit._util.jit import FAST; print(FAST['cache'])"
     done = subprocess.run(
         [sys.executable, "-c", code], env=nowhere, capture_output=True, text=True, check=True
     )

@@ -112,7 +112,7 @@ def test_confidit_by_hand(alpha):
         learner.learn(slate, [i] if right else [])
         new_A = A[i] + np.outer(z, z)
         ways = {s: np.linalg.solve(new_A, A[i] @ w[i] + s * z) for s in (1, -1)}
-        ours = learner._state.weights()[i] / (1 + alpha)
+        ours = np.array([learner._state.margins(e).margin[i] for e in np.eye(D)]) / (1 + alpha)
         sign = min(ways, key=lambda s: np.abs(ways[s] - ours).max())
         np.testing.assert_allclose(ours, ways[sign], atol=1e-9)
         assert sign == 1 or not right

@@ -6,7 +6,7 @@ from learners import D
 
 import semibandit as sb
 from semibandit.policies.batch import rank_requests
-from semibandit.policies.batch_compiled import choose_together, judge_together, read_together
+from semibandit.policies.batch_compiled import choose_slates, judge_labels, read_contexts
 from semibandit.policies.context import read_context
 from semibandit.policies.fast_rule import CONSTANT, DECREASING
 from semibandit.policies.request import Request
@@ -25,7 +25,7 @@ def test_contexts_are_read_as_one_by_one(bias):
     random = np.random.default_rng(3)
     X = random.standard_normal((40, D)) * 10.0 ** random.integers(-300, 300, (40, 1))
     X[:4] = [[1e308] * D, [5e-324] * D, [-0.0] * (D - 1) + [-1e-310], [0.0] * (D - 1) + [3.0]]
-    found = read_together(X, bias)
+    found = read_contexts(X, bias)
     plain = [read_context(x, D, bias=bias, normalize=True, sparse=False) for x in X]
     assert np.allclose(found, plain, rtol=1e-14, atol=0.0)
 
@@ -34,8 +34,8 @@ def test_contexts_are_read_as_one_by_one(bias):
 def test_contexts_are_not_read_where_one_is_wrong(wrong):
     X = np.ones((5, D))
     X[3] = wrong if wrong == 0.0 else [1.0] * (D - 1) + [wrong]
-    assert read_together(X, bias=False) is None
-    assert (read_together(X, bias=True) is None) == (wrong != 0.0)
+    assert read_contexts(X, bias=False) is None
+    assert (read_contexts(X, bias=True) is None) == (wrong != 0.0)
 
 
 @pytest.mark.parametrize("cost", [sb.decreasing, sb.constant])
@@ -45,7 +45,7 @@ def test_it_is_order_and_cut_row_by_row(cost, a):
     prob = random.choice([0.0, 0.2, 0.5, 0.500000000001, 0.9, 1.0], (40, 9))  # many ties
     tie = random.permutation(9) / 9
     slots = [*([None, 0, 1, 2, 3, 4, 9, 20] * 5)]
-    found, sizes = choose_together(
+    found, sizes = choose_slates(
         prob, prob, tie, slots, a, CONSTANT if cost is sb.constant else DECREASING
     )
     for row, s, best, size in zip(prob, slots, found, sizes, strict=True):
@@ -100,10 +100,11 @@ def test_large_groups_are_decided_in_parts(monkeypatch):
     score, prob = random.random((30, 9)), random.random((30, 9))
     tie, slots = random.random(9), [*range(10)] * 3
     rest = (tie, slots, 0.3, CONSTANT)
-    best, sizes = choose_together(score, prob, *rest)
-    parts = judge_together(0.4, sb.Square(), score, prob)
+    best, sizes = choose_slates(score, prob, *rest)
+    view = judge_labels(0.4, sb.Square(), score, prob)
     monkeypatch.setattr("semibandit.policies.batch_compiled.PART", 20)
-    for whole, some in zip((best, sizes), choose_together(score, prob, *rest), strict=True):
+    for whole, some in zip((best, sizes), choose_slates(score, prob, *rest), strict=True):
         np.testing.assert_array_equal(whole, some)
-    for whole, some in zip(parts, judge_together(0.4, sb.Square(), score, prob), strict=True):
+    in_parts = judge_labels(0.4, sb.Square(), score, prob)
+    for whole, some in zip(view.arrays, in_parts.arrays, strict=True):
         np.testing.assert_array_equal(whole, some)

@@ -302,7 +302,7 @@ def test_an_unknown_setting_is_refused():
         (lambda: sb.EpsilonGreedy(D, K, epsilon="0.1"), "epsilon = '0.1'"),
         (lambda: sb.Banditron(D, K, gamma=None), "gamma = None"),
         (lambda: sb.Dual(sb.rbf), "such as rbf"),
-        (lambda: sb.rbf("1"), "gamma = 1"),
+        (lambda: sb.rbf("1"), "gamma = '1'"),
         (
             lambda: sb.Banditron(D, K).learn(sb.SlateUCB(D, K).rank(np.ones(D), 1), []),
             "no propensity",

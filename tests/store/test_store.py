@@ -85,7 +85,9 @@ def test_snapshots_are_whole_and_the_first_and_last_two_stay(where, monkeypatch)
     assert store.snapshots() == [0, 5, 9]
     assert store.snapshot(0).t == 1
     assert store.snapshot(9).t == 4
-    np.testing.assert_array_equal(store.snapshot(9)._arrays()["model.V"], learner._state.V[:6])
+    np.testing.assert_array_equal(
+        store.snapshot(9)._arrays()["model.V"], learner._state.arrays()["V"][:6]
+    )
     parts = store._db.rows("SELECT DISTINCT seq FROM semibandit_parts ORDER BY seq")
     assert parts == [(0,), (5,), (9,)]
     store.close()

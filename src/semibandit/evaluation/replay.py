@@ -9,9 +9,9 @@ import numpy as np
 
 from semibandit._util.arrays import Array, Ints
 from semibandit._util.progress import ProgressOption, progress_bar
+from semibandit.evaluation.compiled_types import Outcome
 from semibandit.evaluation.feed import Block, Feed
-from semibandit.evaluation.runners import Block as RowBlock
-from semibandit.evaluation.runners import Outcome, Runner, runner_for
+from semibandit.evaluation.runners import PreparedBlock, Runner, runner_for
 from semibandit.evaluation.trace import Recorder, Trace
 from semibandit.policies.context import read_contexts
 from semibandit.policies.labels import Label
@@ -110,11 +110,12 @@ def _fast(runner: Runner, learner: Learner, block: Block, most: int) -> Outcome:
     )
     row, width = runner.rows, runner.n_rows
     columns, mask = row[block.columns], block.mask
+    slots = np.minimum(block.slots, most)
     if len(row) < width:
         columns = _sorted_within(columns, block.ptr)
         mask = np.zeros((len(block.mask), width), dtype=np.bool_)
         mask[:, row] = block.mask
-    done = runner.play(RowBlock(X, block.ptr, columns, np.minimum(block.slots, most), mask))
+    done = runner.play(PreparedBlock(X, block.ptr, columns, slots, mask))
     if len(row) == width:
         return done
     column = np.full(width + 1, -1, dtype=np.int32)
@@ -141,7 +142,7 @@ def _plain(learner: Learner, block: Block) -> Outcome:
         told = relevant if learner.full_information else chosen[np.isin(chosen, relevant)]
         learner.learn(slate, [names[j] for j in told])
         shown.append(chosen)
-    done = Outcome.of(len(block), max((len(chosen) for chosen in shown), default=0))
+    done = Outcome.empty(len(block), max((len(chosen) for chosen in shown), default=0))
     for t, chosen in enumerate(shown):
         done.sizes[t] = len(chosen)
         done.slates[t, : len(chosen)] = chosen

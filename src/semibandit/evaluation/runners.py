@@ -1,4 +1,4 @@
-"""Many rounds at once, for replay: the learner's own decisions, only faster.
+"""Compiled ways to play many rounds at once, for replay: the learner's own decisions, only faster.
 
 A runner plays blocks of rounds on a learner's state and leaves it as the plain loop would have.
 There is one for learners with a fast rule (`Learner.fast_rule`); others are played round by round.
@@ -12,49 +12,53 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from semibandit._util.arrays import Array, Bools, Floats, Ints
+from semibandit._util.arrays import Bools, Floats, Ints
 from semibandit._util.numba import has_numba
+from semibandit.evaluation.compiled_types import (
+    DiagonalArrays,
+    Entries,
+    Outcome,
+    RoundInput,
+    Untouched,
+)
 from semibandit.models.diagonal import DiagonalState
 from semibandit.models.full import FullState
 from semibandit.models.shared import SharedState
 from semibandit.policies.fast_rule import TABLE, FastRule
 from semibandit.policies.learner import Learner
 
-__all__ = ["Block", "Outcome", "Runner", "runner_for"]
+__all__ = ["PreparedBlock", "Runner", "runner_for"]
 
-TABLE_SLOTS = 1024  # costs other than ours are handed over as a table of up to so many slots
-LOG_BYTES = 1 << 30  # a window's log of updates may take this much
+TABLE_SLOTS = (
+    1024  # slots up to which costs other than ours are given to compiled loops, as a table
+)
+LOG_BYTES = 1 << 30  # memory that a window's log of updates may take
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
-    """Rounds to play: contexts as the model sees them, answers by model row, limits."""
+class PreparedBlock:
+    """A block of rounds as runners take it: contexts are scaled, labels are rows of the model.
 
-    X: Any  # rounds × d, dense, or sparse for a model that takes it
-    ptr: Ints  # the relevant rows of round t are indices[ptr[t]:ptr[t + 1]], sorted
+    Parameters
+    ----------
+    X : array or sparse matrix
+        The contexts, rounds × d; sparse if the model takes sparse contexts.
+    ptr, indices : arrays of int
+        The relevant rows of round t are indices[ptr[t]:ptr[t + 1]], sorted.
+    slots : array of int
+        How many labels may be shown in each round.
+    mask : array of bool
+        Rounds × rows, what may be shown; empty if all may.
+    """
+
+    X: Any
+    ptr: Ints
     indices: Ints
     slots: Ints
-    mask: Bools  # rounds × rows, what may be shown; empty for all
+    mask: Bools
 
     def __len__(self) -> int:
         return len(self.slots)
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What was shown, by model row, padded with -1; which of it was relevant; how many it were."""
-
-    slates: Array
-    hits: Bools
-    sizes: Ints
-
-    @classmethod
-    def of(cls, rounds: int, most: int) -> Outcome:
-        return cls(
-            np.full((rounds, most), -1, dtype=np.int32),
-            np.zeros((rounds, most), dtype=np.bool_),
-            np.zeros(rounds, dtype=np.intp),
-        )
 
 
 class Runner(Protocol):
@@ -63,13 +67,27 @@ class Runner(Protocol):
     rows: Ints  # the rows that hold a label, in the order of the learner's labels
     n_rows: int
 
-    def play(self, block: Block) -> Outcome: ...
+    def play(self, block: PreparedBlock) -> Outcome:
+        """Rank and learn every round of the block, in its order; return what was shown."""
+        ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Free what the runner holds besides memory; it plays no more."""
+        ...
 
 
 def runner_for(learner: Learner, most: int, threads: int | None) -> Runner | None:
-    """The runner for this learner and slates of up to `most` labels; None for the plain loop."""
+    """The runner for a learner, or None if it has to be played round by round.
+
+    Parameters
+    ----------
+    learner : Learner
+        Whose decisions the runner is to make.
+    most : int
+        The most labels a slate may have.
+    threads : int, optional
+        How many threads may be used; by default one for each core.
+    """
     rule = learner.fast_rule()
     if rule is None or rule.loss is None or not has_numba():
         return None
@@ -77,8 +95,9 @@ def runner_for(learner: Learner, most: int, threads: int | None) -> Runner | Non
         return None
     state = rule.state
     if isinstance(state, FullState):
-        wide = 64 * most * (state.d + 64) * 8 > LOG_BYTES
-        return None if wide else WindowRunner(learner, rule, most, threads or os.cpu_count() or 1)
+        too_large = 64 * most * (state.d + 64) * 8 > LOG_BYTES
+        cores = threads or os.cpu_count() or 1
+        return None if too_large else WindowRunner(learner, rule, most, cores)
     if isinstance(state, DiagonalState):
         return DiagonalRunner(learner, rule, most)
     return SharedRunner(learner, rule, most) if isinstance(state, SharedState) else None
@@ -97,13 +116,10 @@ class _Base:
         first = self.learner.t
         return np.array([self.rule.spread(t) for t in range(first, first + rounds)])
 
-    def asked(self, block: Block) -> tuple[Any, ...]:
-        """What the loops take of the rule and of the rounds."""
-        return self.numbers, block.slots, block.mask, block.ptr, block.indices
-
-    def told(self, done: Outcome) -> tuple[Any, ...]:
-        """How the loops order equals, and where they write what was shown."""
-        return self.rule.tie, done.slates, done.hits, done.sizes
+    def inputs(self, block: PreparedBlock, first: int, end: int, spread: Floats) -> RoundInput:
+        """Rounds first..end of the block as compiled loops take them."""
+        slots, mask = block.slots[first:end], block.mask[first:end]
+        return RoundInput(self.rows, spread, slots, mask, block.ptr[first : end + 1], block.indices)
 
     def close(self) -> None:
         pass
@@ -118,107 +134,71 @@ class WindowRunner(_Base):
         super().__init__(learner, rule, most)
         assert isinstance(rule.state, FullState)
         self.window = Window(rule.state, threads)
-        untouched = self.rows[rule.state.home[self.rows] < 0]
+        untouched = self.rows[rule.state.row_of[self.rows] < 0]
         order = untouched[np.argsort(rule.tie[untouched], kind="stable")]
-        self.queue = (order, np.zeros(1, dtype=np.intp))
+        self.untouched = Untouched(order, np.zeros(1, dtype=np.intp))
 
-    def play(self, block: Block) -> Outcome:
-        done, B = Outcome.of(len(block), self.most), self.window.size
+    def play(self, block: PreparedBlock) -> Outcome:
+        outcome, B = Outcome.empty(len(block), self.most), self.window.size
         with self.learner.exclusive():
             try:
                 for first in range(0, len(block), B):
-                    self._window(block, first, min(first + B, len(block)), done)
+                    self._play_window(block, first, min(first + B, len(block)), outcome)
             finally:
-                self.window.whole()
-        return done
+                self.window.complete_matrices()
+        return outcome
 
-    def _window(self, block: Block, first: int, end: int, done: Outcome) -> None:
-        from semibandit.policies.compiled import window_rounds
+    def _play_window(self, block: PreparedBlock, first: int, end: int, outcome: Outcome) -> None:
+        from semibandit.evaluation.compiled import window_rounds
 
-        window, s = self.window, self.window.state
-        rounds = end - first
-        window.open(block.X[first:end], self.most)
-        n = s.n
+        n, rounds = self.window.state.n, end - first
+        inputs = self.inputs(block, first, end, self.spread(rounds))
+        arrays = self.window.open(block.X[first:end], self.most)
+        part = outcome.part(first, end)
         try:
-            n = window_rounds(
-                rounds,
-                self.spread(rounds),
-                self.numbers,
-                block.slots[first:end],
-                block.mask[first:end],
-                block.ptr[first : end + 1],
-                block.indices,
-                window.X,
-                window.XT,
-                window.xx,
-                (s.owner, s.w, s.block, s.last, s.home, n),
-                window.dense(),
-                window.M,
-                window.N,
-                window.log,
-                self.queue,
-                self.rule.tie,
-                done.slates[first:end],
-                done.hits[first:end],
-                done.sizes[first:end],
-            )
-        finally:  # weights have moved: matrices must follow, whatever comes
-            window.close(n)
+            n = window_rounds(self.numbers, inputs, arrays, n, self.untouched, part)
+        finally:  # weights have moved: matrices must follow, whatever happens
+            self.window.close(n)
             self.learner.count_rounds(rounds)
 
     def close(self) -> None:
-        self.window.shut()
+        self.window.shut_down()
 
 
 class DiagonalRunner(_Base):
     """Diagonal matrices: one compiled loop."""
 
-    def play(self, block: Block) -> Outcome:
-        from semibandit.policies.compiled import diagonal_rounds
+    def play(self, block: PreparedBlock) -> Outcome:
+        from semibandit.evaluation.compiled import diagonal_rounds
 
-        done, learner = Outcome.of(len(block), self.most), self.learner
-        with learner.exclusive():
+        outcome, rounds = Outcome.empty(len(block), self.most), len(block)
+        with self.learner.exclusive():
             s: Any = self.rule.state
-            diagonal_rounds(
-                len(block),
-                self.spread(len(block)),
-                *self.asked(block),
-                *_entries(block.X),
-                self.rows,
-                s.w,
-                s.A,
-                s.A_inv,
-                *self.told(done),
-            )
-            learner.count_rounds(len(block))
-        return done
+            inputs = self.inputs(block, 0, rounds, self.spread(rounds))
+            state = DiagonalArrays(s.w, s.A, s.A_inv)
+            diagonal_rounds(self.numbers, inputs, _entries(block.X), state, outcome)
+            self.learner.count_rounds(rounds)
+        return outcome
 
 
 class SharedRunner(_Base):
     """OBR: one compiled loop."""
 
-    def play(self, block: Block) -> Outcome:
-        from semibandit.policies.compiled import shared_rounds
+    def play(self, block: PreparedBlock) -> Outcome:
+        from semibandit.evaluation.compiled import shared_rounds
 
-        done, learner = Outcome.of(len(block), self.most), self.learner
-        with learner.exclusive():
+        outcome, rounds = Outcome.empty(len(block), self.most), len(block)
+        with self.learner.exclusive():
             s: Any = self.rule.state
-            shared_rounds(
-                len(block),
-                *self.asked(block),
-                block.X,
-                self.rows,
-                s.w,
-                s.A_inv,
-                *self.told(done),
-            )
-            learner.count_rounds(len(block))
-        return done
+            inputs = self.inputs(block, 0, rounds, spread=np.empty(0))
+            shared_rounds(self.numbers, inputs, block.X, s.w, s.A_inv, outcome)
+            self.learner.count_rounds(rounds)
+        return outcome
 
 
-def _entries(X: Any) -> tuple[Ints, Ints, Floats]:
-    """The nonzero entries of every row: of a sparse block its own, of a dense one all."""
+def _entries(X: Any) -> Entries:
+    """The nonzero entries of every context: of a sparse block its own, of a dense one all."""
     if not isinstance(X, np.ndarray):
-        return X.indptr.astype(np.intp), X.indices.astype(np.intp), X.data
+        return Entries(X.indptr.astype(np.intp), X.indices.astype(np.intp), X.data)
     T, d = X.shape
-    return np.arange(T + 1) * d, np.tile(np.arange(d), T), X.ravel()
+    return Entries(np.arange(T + 1) * d, np.tile(np.arange(d), T), X.ravel())

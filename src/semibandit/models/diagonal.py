@@ -1,4 +1,4 @@
-"""Diagonal matrices (Remark 2): O(d K) a look, O(nnz K) for sparse contexts."""
+"""Diagonal matrices (Remark 2): a look costs O(d K), or O(nnz K) for sparse contexts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,16 @@ __all__ = ["Diagonal", "DiagonalState"]
 
 @dataclass(frozen=True)
 class Diagonal:
-    """Diagonal second-order matrices: (A_i)_rr grows by x_r² for every shown label i."""
+    """Diagonal second-order matrices (Remark 2), for contexts with thousands of features.
+
+    (A_i)_rr grows by x_r² for every shown label i and feature r. Contexts may be sparse.
+
+    Examples
+    --------
+    >>> state = Diagonal().start(n_labels=2, n_features=3)
+    >>> state.look(Sparse(np.array([1]), np.array([0.5]), 3)).norm2
+    array([0.25, 0.25])
+    """
 
     @property
     def sparse(self) -> bool:
@@ -27,7 +36,7 @@ class Diagonal:
 
 @dataclass
 class DiagonalState:
-    """w and A by feature (d×K), so that a sparse context reads whole rows of memory."""
+    """w and A by feature (d×K), so that a sparse context reads whole lines of memory."""
 
     w: Floats
     A: Floats
@@ -87,7 +96,7 @@ class DiagonalState:
         self.A_inv = 1.0 / self.A
 
 
-Rows = slice | Ints
+Rows = slice | Ints  # of w and A: features
 
 
 def _entries(x: Vector) -> tuple[Rows, Floats]:
@@ -96,4 +105,5 @@ def _entries(x: Vector) -> tuple[Rows, Floats]:
 
 
 def _cells(rows: Rows, labels: Ints) -> tuple[Rows, Ints]:
+    """The index of these rows and labels in a d×K array."""
     return (rows if isinstance(rows, slice) else rows[:, None], labels)

@@ -1,12 +1,13 @@
-"""Dual variables (Remark 3): the same algorithm in a kernel's feature space φ.
+"""Dual variables (Remark 3): the same algorithm in the feature space φ of a kernel function.
 
-With Φ the support points of a label (the contexts it was updated on) and G = Φ Φᵀ their kernel,
+With Φ the support points of a label (the contexts it was updated on) and G = Φ Φᵀ their Gram
+matrix,
 
     A = I + ΦᵀΦ,   A⁻¹ = I - Φᵀ B Φ,   B = (I + G)⁻¹,
 
 so with k = Φ φ(x):  x·A⁻¹x = k(x,x) - k·B k,  and  A⁻¹φ(x) = φ(x) - Σ_j z_j φ(x_j),  z = B k.
 Weights are sums of φ over the support points and over `extra` points: contexts on which the label
-was projected to D but not shown. B grows by one row in O(N²), nothing is computed from scratch.
+was projected onto D but not shown. B grows by one row in O(N²); nothing is computed anew.
 """
 
 from __future__ import annotations
@@ -18,23 +19,52 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from semibandit._util.arrays import Array, Floats, Ints
+from semibandit._util.checks import shortened, whole_number
 from semibandit.errors import InputError
 from semibandit.models.kernel import Kernel, Linear, Polynomial, linear, polynomial, rbf
-from semibandit.models.model import NO_NORMS, Arrays, Look, Vector, dense, one_by_one, take
+from semibandit.models.model import (
+    NO_NORMS,
+    Arrays,
+    Look,
+    Vector,
+    dense,
+    one_by_one,
+    take,
+    take_index,
+)
 
 __all__ = ["Dual", "DualState"]
 
 
 @dataclass(frozen=True)
 class Dual:
-    """A kernel model: weights and widths in the kernel's feature space, N_i points per label.
+    """Dual variables (Remark 3), for relevance that is not linear in the context.
 
-    `budget` caps the support points of a label (and its extra points, separately). A label over
-    budget drops the support point that its others explain best, and hands that point's weight on
-    to them by ridge regression; of the extra points the oldest goes, in the same way. The model is
-    then approximate: what is dropped counts as not seen, so widths grow back and never lie small.
+    Weights and widths are those of Figure 2 in the feature space of a kernel function. A label
+    keeps the contexts it was updated on, its support points, so a round costs O(N_i²) for label i
+    with N_i of them.
 
-    >>> Dual(linear).start(3, 2).look(np.array([0.6, 0.8])).norm2
+    Parameters
+    ----------
+    kernel : function
+        The kernel function k(X, Y): `linear`, `rbf(gamma)`, `polynomial(degree, c)` or your own,
+        which returns the n×m array of k(x, y) for the lines of X (n×d) and Y (m×d).
+    budget : int, optional
+        The most support points of a label (and of extra points, counted separately); by default
+        there is no limit. A label over its budget drops the support point that its others explain
+        best, and distributes the weight of that point over them by ridge regression; of the extra
+        points it drops the oldest, in the same way. The model is then approximate. What is dropped
+        counts as not seen, so widths grow again and are never too small.
+
+    Raises
+    ------
+    InputError
+        If kernel is not a function, or budget not a whole number of at least 1. A kernel function
+        whose values are not finite, or of the wrong shape, is refused when it is first used.
+
+    Examples
+    --------
+    >>> Dual(rbf(1.0), budget=100).start(n_labels=3, n_features=2).look(np.array([0.6, 0.8])).norm2
     array([1., 1., 1.])
     """
 
@@ -43,14 +73,13 @@ class Dual:
 
     def __post_init__(self) -> None:
         if not callable(self.kernel):
-            raise InputError(f"kernel must be a function k(X, Y), got {self.kernel!r}")
-        if self.kernel is rbf or self.kernel is polynomial:  # type: ignore[comparison-overlap]
-            raise InputError("kernel must be one with its settings, such as rbf(1.0)")
-        whole = isinstance(self.budget, int | np.integer) and not isinstance(self.budget, bool)
-        if self.budget is not None and not (whole and self.budget >= 1):
             raise InputError(
-                f"budget = {self.budget!r}, but it must be a whole number >= 1 or None"
+                f"kernel = {shortened(self.kernel)}, but it must be a function k(X, Y)"
             )
+        if self.kernel is rbf or self.kernel is polynomial:  # type: ignore[comparison-overlap]
+            raise InputError("kernel must be a kernel function with its settings, such as rbf(1.0)")
+        if self.budget is not None:
+            whole_number("budget", self.budget, least=1)
 
     @property
     def sparse(self) -> bool:
@@ -69,7 +98,8 @@ class Dual:
 class Expansion:
     """One label: support points with B and their weights, and extra points with theirs.
 
-    Points are numbers into the state's pool. An expansion is never changed, but replaced.
+    Points are indices into the state's pool of contexts. An expansion is never changed, only
+    replaced.
     """
 
     points: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
@@ -79,14 +109,16 @@ class Expansion:
     extra_weight: Floats = field(default_factory=lambda: np.empty(0))
 
     def margin(self, k: Floats) -> float:
+        """w·φ(x), from the values k of the kernel function at x and all pool contexts."""
         return float(self.weight @ k[self.points] + self.extra_weight @ k[self.extra])
 
     def norm2(self, k: Floats, kxx: float) -> float:
+        """φ(x)·A⁻¹φ(x)."""
         near = k[self.points]
         return float(kxx - near @ (self.B @ near))
 
     def pushed(self, k: Floats, kxx: float, point: int, change: float) -> Expansion:
-        """The margin at x moved by `change`, along A⁻¹φ(x)."""
+        """The expansion after the margin at x was moved by `change`, along A⁻¹φ(x)."""
         near = k[self.points]
         z = self.B @ near
         amount = change / (kxx - near @ z)
@@ -99,7 +131,10 @@ class Expansion:
         )
 
     def grown(self, k: Floats, kxx: float, point: int, step: float) -> Expansion:
-        """A += φ(x)φ(x)ᵀ, then w += step·A⁻¹φ(x); B grows by the block-inverse formula."""
+        """The expansion after A += φ(x)φ(x)ᵀ, then w += step·A⁻¹φ(x).
+
+        B grows by the formula for the inverse of a block matrix.
+        """
         near = k[self.points]
         z = self.B @ near
         s = 1.0 + kxx - near @ z
@@ -112,7 +147,7 @@ class Expansion:
         return Expansion(np.append(self.points, point), weight, B, self.extra, self.extra_weight)
 
     def without(self, r: int, gram: Floats) -> Expansion:
-        """Support point r dropped; `gram` is its kernel with the support points."""
+        """The expansion without support point r; `gram` are its k(x, y) with all of them."""
         keep = np.arange(len(self.points)) != r
         b = self.B[keep, r]
         B = self.B[np.ix_(keep, keep)] - np.outer(b, b) / self.B[r, r]
@@ -120,13 +155,14 @@ class Expansion:
         return Expansion(self.points[keep], weight, B, self.extra, self.extra_weight)
 
     def without_oldest_extra(self, gram: Floats) -> Expansion:
+        """The expansion without its oldest extra point; `gram` as above."""
         weight = self.weight + self.extra_weight[0] * (self.B @ gram)
         return Expansion(self.points, weight, self.B, self.extra[1:], self.extra_weight[1:])
 
 
 @dataclass
 class DualState:
-    """A pool of contexts, each kept once for all labels, and an expansion per label."""
+    """A pool of contexts, each kept once for all labels, and one expansion per label."""
 
     kernel: Kernel
     budget: int | None
@@ -134,7 +170,7 @@ class DualState:
     labels: list[Expansion]
 
     def __post_init__(self) -> None:
-        self._used = 0  # contexts in use when last counted
+        self._used = 0  # how many contexts were in use when they were last counted
 
     def look(self, x: Vector) -> Look:
         look = self.margins(x)
@@ -148,7 +184,7 @@ class DualState:
         k = self._kernel(self.pool, x)
         kxx = float(self._kernel(x[None, :], x)[0])
         if not kxx > 0:
-            raise InputError(f"the kernel gives k(x, x) = {kxx:g}; it must be positive")
+            raise InputError(f"the kernel function gives k(x, x) = {kxx:g}; it must be positive")
         margin = np.zeros(len(self.labels))
         for i, label in enumerate(self.labels):
             if len(label.points) or len(label.extra):
@@ -179,7 +215,7 @@ class DualState:
             self._compact()
 
     def dimension(self, t: int) -> int:
-        """The feature space's dimension where it is finite, else the most A can have grown by."""
+        """The dimension of the feature space if it is finite, else an upper bound of A's rank."""
         d = int(self.pool.shape[1])
         if isinstance(self.kernel, Linear):
             return d
@@ -216,14 +252,11 @@ class DualState:
         N, E = int(sizes[:, 0].sum()), int(sizes[:, 1].sum())
         n_pool = len(arrays.get("pool", ()))
         pool = take(arrays, "pool", (n_pool, self.pool.shape[1]))
-        points = take(arrays, "points", (N,), np.int64).astype(np.intp)
+        points = take_index(arrays, "points", N, limit=n_pool)
         weight = take(arrays, "weight", (N,))
         B = take(arrays, "B", (int((sizes[:, 0] ** 2).sum()),))
-        extra = take(arrays, "extra", (E,), np.int64).astype(np.intp)
+        extra = take_index(arrays, "extra", E, limit=n_pool)
         extra_weight = take(arrays, "extra_weight", (E,))
-        for name, index in (("points", points), ("extra", extra)):
-            if np.any((index < 0) | (index >= n_pool)):
-                raise InputError(f"the array {name!r} points outside of the pool")
         labels, p, b, e = [], 0, 0, 0
         for n, m in sizes.tolist():
             labels.append(
@@ -239,19 +272,21 @@ class DualState:
         self.pool, self.labels = pool, labels
 
     def _kernel(self, X: Floats, x: Floats) -> Floats:
+        """The values k(X, x) of the kernel function, checked."""
         if not len(X):
             return np.empty(0)
         k = np.asarray(self.kernel(X, x[None, :]), dtype=np.float64)
         if k.shape != (len(X), 1):
             raise InputError(
-                f"the kernel gave an array of shape {k.shape} for {len(X)} and 1 contexts; "
-                f"k(X, Y) must return one of shape ({len(X)}, 1)"
+                f"the kernel function gave an array of shape {k.shape} for {len(X)} and 1 "
+                f"contexts; k(X, Y) must return one of shape ({len(X)}, 1)"
             )
         if not np.all(np.isfinite(k)):
-            raise InputError("the kernel gave a value that is not a finite number")
+            raise InputError("the kernel function gave a value that is not a finite number")
         return k[:, 0]
 
     def _within_budget(self, label: Expansion, pool: Floats) -> Expansion:
+        """The label without a point if it has more than the budget allows."""
         assert self.budget is not None
         if len(label.points) > self.budget:
             r = int(np.argmax(np.diag(label.B)))  # B_rr = 1/(1 + norm2 of r given the others)
@@ -262,7 +297,7 @@ class DualState:
         return label
 
     def _compact(self) -> None:
-        """Drop pool contexts that no label uses any more, once they are the greater part."""
+        """Remove pool contexts that no label uses any more, once they are the greater part."""
         if len(self.pool) < 2 * self._used + 64:
             return
         used = np.zeros(len(self.pool), dtype=np.bool_)

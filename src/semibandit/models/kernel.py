@@ -1,12 +1,11 @@
-"""Kernels for the dual model: k(X, Y) for rows of X (n×d) and Y (m×d), an n×m array.
+"""Kernel functions for the dual model: k(X, Y) for the lines of X (n×d) and Y (m×d), an n×m array.
 
-Any function of this form will do; it must be symmetric and positive definite. The shipped ones
-have k(x, x) = 1 on unit contexts, as the paper's ||x|| = 1 asks.
+Any function of this form can be used if it is symmetric and positive definite. The ones here have
+k(x, x) = 1 for contexts of unit length, as the paper's assumption ||x|| = 1 requires.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -14,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from semibandit._util.arrays import Floats
+from semibandit._util.checks import finite_number, shortened, whole_number
 from semibandit.errors import InputError
 
 __all__ = ["Kernel", "Linear", "Polynomial", "Rbf", "linear", "polynomial", "rbf"]
@@ -23,7 +23,7 @@ Kernel: TypeAlias = Callable[[Floats, Floats], Floats]
 
 @dataclass(frozen=True)
 class Linear:
-    """k(x, y) = x·y: the dual model is then `Full`."""
+    """k(x, y) = x·y, with which the dual model gives the slates of `Full`."""
 
     def __call__(self, X: Floats, Y: Floats) -> Floats:
         return X @ Y.T
@@ -55,20 +55,62 @@ linear = Linear()
 
 
 def rbf(gamma: float = 1.0) -> Rbf:
-    """The Gaussian kernel; a larger gamma sees finer detail.
+    """The Gaussian kernel function k(x, y) = exp(-gamma·||x - y||²).
 
-    >>> float(rbf(0.5)(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]]))[0, 0]) == math.exp(-1)
-    True
+    Parameters
+    ----------
+    gamma : float
+        How fast contexts become unlike each other with their distance; above 0.
+
+    Returns
+    -------
+    Rbf
+        The kernel function, for `Dual`.
+
+    Raises
+    ------
+    InputError
+        If gamma is not a finite number above 0.
+
+    Examples
+    --------
+    >>> k = rbf(0.5)
+    >>> k(np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]])).round(4)
+    array([[1.    , 0.3679]])
     """
-    if not (isinstance(gamma, int | float | np.number) and math.isfinite(gamma) and gamma > 0):
-        raise InputError(f"gamma = {gamma}, but the RBF kernel needs a finite gamma > 0")
-    return Rbf(float(gamma))
+    gamma = finite_number("gamma", gamma)
+    if gamma <= 0:
+        raise InputError(f"gamma = {shortened(gamma)}, but the RBF kernel needs a gamma above 0")
+    return Rbf(gamma)
 
 
 def polynomial(degree: int = 2, c: float = 1.0) -> Polynomial:
-    """All products of up to `degree` features; c weighs the lower ones."""
-    if isinstance(degree, bool) or not isinstance(degree, int | np.integer) or degree < 1:
-        raise InputError(f"degree = {degree!r}, but a polynomial kernel needs a whole number >= 1")
-    if not (math.isfinite(c) and c >= 0):
-        raise InputError(f"c = {c}, but the polynomial kernel needs a finite c >= 0")
-    return Polynomial(int(degree), float(c))
+    """The polynomial kernel function k(x, y) = ((x·y + c)/(1 + c))^degree.
+
+    Its features are all products of up to `degree` features of a context.
+
+    Parameters
+    ----------
+    degree : int
+        The degree, at least 1.
+    c : float
+        The weight of products of fewer features, at least 0.
+
+    Returns
+    -------
+    Polynomial
+        The kernel function, for `Dual`.
+
+    Raises
+    ------
+    InputError
+        If degree is not a whole number of at least 1, or c not a finite number of at least 0.
+
+    Examples
+    --------
+    >>> k = polynomial(degree=2, c=1.0)
+    >>> k(np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]]))
+    array([[1.  , 0.25]])
+    """
+    degree, c = whole_number("degree", degree, least=1), finite_number("c", c, least=0.0)
+    return Polynomial(degree, c)

@@ -1,7 +1,7 @@
 """What a model is: how the weights w_i and matrices A_i of all labels are kept.
 
 A model knows no surrogate, cost or slate. A choice such as `Full()` starts a `State`, which the
-learner looks through (`look`) and moves (`step`). Rows are labels.
+learner looks at (`look`) and changes (`step`). The label with number i is row i of every array.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from semibandit._util.arrays import Array, Floats, Ints
-from semibandit.errors import InputError
+from semibandit.errors import FileError
 
 __all__ = [
     "Arrays",
     "Look",
     "Model",
+    "NONE",
     "NO_NORMS",
     "Sparse",
     "State",
@@ -26,15 +27,32 @@ __all__ = [
     "dense",
     "one_by_one",
     "take",
+    "take_index",
 ]
 
 Arrays: TypeAlias = dict[str, Array]
 NO_NORMS: Floats = np.empty(0)
+NONE = -1  # in an array of indices: there is none
 
 
 @dataclass(frozen=True, eq=False)
 class Sparse:
-    """A context by its nonzero entries."""
+    """A context given by its nonzero entries.
+
+    Parameters
+    ----------
+    index : array of int
+        The features that are not zero, each once.
+    value : array of float
+        Their values.
+    size : int
+        How many features there are in all.
+
+    Examples
+    --------
+    >>> dense(Sparse(np.array([2]), np.array([0.5]), 4))
+    array([0. , 0. , 0.5, 0. ])
+    """
 
     index: Ints
     value: Floats
@@ -46,31 +64,79 @@ Vector: TypeAlias = Floats | Sparse
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """A context seen by every label: margins w_i·x and squared norms x·A_i⁻¹x."""
+    """What a state says of one context x, for every label i.
+
+    Parameters
+    ----------
+    x : array or Sparse
+        The context.
+    margin : array of float
+        Margins w_i·x.
+    norm2 : array of float
+        Squared norms x·A_i⁻¹x; empty if only margins were asked for.
+    kernel : array of float, optional
+        For `Dual`: the values k(points, x) of the kernel function, and last k(x, x).
+    """
 
     x: Vector
     margin: Floats
-    norm2: Floats  # empty where only margins were asked for
-    kernel: Floats | None = None  # Dual: k(points, x)
+    norm2: Floats
+    kernel: Floats | None = None
 
 
 class State(Protocol):
-    """The learned part. `step` computes first and writes last: it happens whole or not at all."""
+    """The learned part of a model: w_i and A_i of every label i.
 
-    def look(self, x: Vector) -> Look: ...
+    `step` computes first and writes last, so that it happens completely or not at all. If your
+    own state keeps to these methods, every learner that takes a `model` can use it.
+    """
+
+    def look(self, x: Vector) -> Look:
+        """Compute margins w_i·x and squared norms x·A_i⁻¹x of all labels.
+
+        Parameters
+        ----------
+        x : array or Sparse
+            A context, which was checked and scaled already.
+
+        Returns
+        -------
+        Look
+            With one margin and one squared norm per label.
+        """
+        ...
 
     def margins(self, x: Vector) -> Look:
-        """A look without the norms, to the bit: `step` needs no more."""
+        """A look without the norms, equal to that of `look` to the bit: `step` needs no more."""
         ...
 
     def look_many(self, xs: Sequence[Vector]) -> tuple[Floats, Floats]:
-        """Margins and squared norms of many contexts, a row for each: those of `look`, the sums in
-        whatever order is fast."""
+        """Compute margins and squared norms of many contexts.
+
+        Parameters
+        ----------
+        xs : sequence of contexts
+            At least one.
+
+        Returns
+        -------
+        margin, norm2 : arrays of float
+            Those of `look` up to rounding, one line per context: sums may be in any order.
+        """
         ...
 
     def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
-        """Move the margins of labels `moved` by `change` along A⁻¹x (step 2 of Figure 2); then for
-        labels `shown` A += x xᵀ and w += steps·A⁻¹x with the new A (step 5)."""
+        """Learn from one context: steps 2 and 5 of Figure 2.
+
+        Parameters
+        ----------
+        look : Look
+            The context, as `look` or `margins` of this very state gave it.
+        moved, change : arrays
+            Labels whose margins are projected, and by how much they move along A⁻¹x.
+        shown, steps : arrays
+            Labels that are updated: A += x xᵀ, then w += steps·A⁻¹x with the new A.
+        """
         ...
 
     def dimension(self, t: int) -> int:
@@ -78,27 +144,39 @@ class State(Protocol):
         ...
 
     def add(self, n: int) -> None:
-        """n more rows, as at the start."""
+        """Add n labels, as at the start."""
         ...
 
     def forget(self, rows: Ints) -> None:
-        """Back to the start for these rows."""
+        """Reset these labels to how they were at the start."""
         ...
 
-    def arrays(self) -> Arrays: ...
+    def arrays(self) -> Arrays:
+        """The state as named arrays, for a file; they may share memory with the state."""
+        ...
 
-    def restore(self, arrays: Arrays) -> None: ...
+    def restore(self, arrays: Arrays) -> None:
+        """Take over a state that `arrays` gave.
+
+        Raises
+        ------
+        FileError
+            If an array is missing or damaged; the state is then as before.
+        """
+        ...
 
 
 class Model(Protocol):
-    """The choice of a model, with its settings."""
+    """The choice of a model, with its settings: `Full()`, `Diagonal()`, `Dual(...)` or your own."""
 
     @property
     def sparse(self) -> bool:
         """Whether its states take `Sparse` contexts."""
         ...
 
-    def start(self, n_labels: int, n_features: int) -> State: ...
+    def start(self, n_labels: int, n_features: int) -> State:
+        """Start a state in which nothing is learned: w_i = 0 and A_i = I."""
+        ...
 
 
 def one_by_one(state: State, xs: Sequence[Vector]) -> tuple[Floats, Floats]:
@@ -117,13 +195,21 @@ def dense(x: Vector) -> Floats:
 
 
 def take(arrays: Arrays, name: str, shape: tuple[int, ...], dtype: type = np.float64) -> Array:
-    """A named array of a snapshot, or an error that says what is wrong with it."""
+    """A named array of a snapshot; `FileError` if it is missing or of another shape or type."""
     if name not in arrays:
-        raise InputError(f"the array {name!r} is missing")
+        raise FileError(f"the array {name!r} is missing")
     array = arrays[name]
     if array.shape != shape or array.dtype != np.dtype(dtype):
-        raise InputError(
+        raise FileError(
             f"the array {name!r} is {array.dtype} of shape {array.shape}, "
             f"expected {np.dtype(dtype)} of shape {shape}"
         )
     return array
+
+
+def take_index(arrays: Arrays, name: str, size: int, *, limit: int, least: int = 0) -> Ints:
+    """A named array of whole numbers from `least` to below `limit`; `FileError` if it is not."""
+    index = take(arrays, name, (size,), np.int64)
+    if np.any(index >= limit) or np.any(index < least):
+        raise FileError(f"the array {name!r} has numbers outside of {least}..{limit - 1}")
+    return index.astype(np.intp)

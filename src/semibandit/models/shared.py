@@ -1,4 +1,4 @@
-"""One matrix for all labels: full information updates every label on every context."""
+"""One matrix for all labels: with full information every label is updated on every context."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ __all__ = ["SharedState"]
 
 @dataclass
 class SharedState:
-    """w_i (K×d) and the A⁻¹ (d×d) that all labels share: O(d² + K d) a round."""
+    """w_i (K×d) and the A⁻¹ (d×d) that all labels share; a round costs O(d² + K d)."""
 
     w: Floats
     A_inv: Floats
 
     @classmethod
     def start(cls, n_labels: int, n_features: int) -> SharedState:
+        """Nothing is learned: w_i = 0, A = I."""
         return cls(np.zeros((n_labels, n_features)), np.eye(n_features))
 
     def look(self, x: Vector) -> Look:
@@ -38,7 +39,7 @@ class SharedState:
         return X @ self.w.T, np.repeat(norm2[:, None], K, axis=1)
 
     def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
-        """As for any model, but A grows once: `shown` are the labels whose answer is known, all."""
+        """Learn as any model does, but A grows once; `shown` are all labels."""
         x = dense(look.x)
         along = self.A_inv @ x
         n = along @ x

@@ -1,12 +1,15 @@
-"""The inner loop of windows: a few rows against a few contexts, held in registers.
+# mypy: ignore-errors
+"""The inner loop of looks: a few vectors times a few contexts, with all sums in SIMD registers.
 
-LLVM keeps sums over arrays in memory and does not use the widest registers by itself; half of the
-machine's speed is lost that way. So the loop is written in its vectors: ROWS vectors v_k against a
-chunk of contexts, ROWS·2 running sums, each v_k[c] spread over a register and used twice.
+LLVM by itself keeps sums over arrays in memory and does not use the widest registers; half of the
+machine's speed is lost that way. So the loop is written in LLVM's vector types: ROWS vectors v_k
+times a chunk of contexts are ROWS·2 running sums, and each v_k[c] is spread over a register and
+used twice.
 
-Contexts lie in chunks of `chunk(XT)`: XT[(q·D + c)·chunk + b] is feature c of context q·chunk + b,
-where D is d rounded up to a multiple of ROWS; what lies between is zero. A chunk is two registers
-wide; where there are few contexts, one: the type says so, XT then has a second dimension, of 1.
+Contexts lie in chunks of `chunk(XT)`: XT[(q·D + c)·chunk + b] is feature c of context q·chunk + b.
+D is d rounded up to a multiple of ROWS, and the numbers in between are zero. A chunk is two
+registers wide, or one if there are few contexts. The type says which: a first dimension of 1 makes
+XT two-dimensional in the second case.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-__all__ = ["B", "ROWS", "VECTOR", "chunk", "dots", "forms", "products", "together"]
+__all__ = ["B", "ROWS", "VECTOR", "chunk", "contexts_at_once", "dots", "forms", "products"]
 
 B = 64  # contexts in a window
 WIDE = bool(llvm.get_host_cpu_features().get("avx512f", False))
@@ -132,14 +135,14 @@ def products(typing, flat, offsets, n, XT, at, out):
 
 @intrinsic
 def dots(typing, v, n, XT, D, q, out):
-    """out[b] = v[:n]·x_b for the `together` contexts from q on, all chunks of theirs at once."""
+    """out[b] = v[:n]·x_b for `contexts_at_once` contexts from q on, all their chunks at once."""
 
     def emit(context, builder, signature, args):
         e = _Emit(context, builder, signature, args, XT=2)
         v, n, XT, D, q, out = e.args
         chunks = [
             builder.gep(XT, [builder.mul(D, builder.add(q, I64(2 * i * e.lanes)))])
-            for i in range(_together(e.lanes))
+            for i in range(_chunks_at_once(e.lanes))
         ]
         sums = e.sums([v], I64(0), n, chunks, [e.zero] * (2 * len(chunks)))
         for place, total in enumerate(sums):
@@ -150,14 +153,15 @@ def dots(typing, v, n, XT, D, q, out):
 
 
 @intrinsic
-def together(typing, XT):
+def contexts_at_once(typing, XT):
     """How many contexts `dots` takes at once, a constant of the type."""
     lanes = VECTOR // (XT.dtype.bitwidth // 8)
-    size = 2 * lanes * _together(lanes)
+    size = 2 * lanes * _chunks_at_once(lanes)
     return types.intp(XT), lambda context, builder, signature, args: I64(size)
 
 
-def _together(lanes):
+def _chunks_at_once(lanes):
+    """How many chunks of contexts `dots` takes at once: as many as there are registers for."""
     return min(4, B // (2 * lanes))
 
 

@@ -1,160 +1,202 @@
-"""A window on full matrices: the state seen through the next B contexts, exact round by round.
+"""A window on full matrices: the state seen at the next B contexts, exact round by round.
 
-Opening it computes every touched label's margin and norm at all B contexts at once, at
-matrix-product speed; the rounds in between keep them true; closing it writes the updates back.
-docs/design.md, section 5, has the derivation.
+Opening a window computes the margin and the norm of every touched label at all B contexts at once,
+at the speed of a matrix product. The rounds in between keep them up to date (`compiled_updates`),
+and closing the window writes the updates back. docs/design.md, section 5, has the derivation.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 
-from semibandit._util.arrays import Array, Floats, Ints
-from semibandit.models import compiled as kernels
-from semibandit.models.full import NONE, OFTEN, FullState
+from semibandit._util.arrays import Floats, Ints
+from semibandit.models.compiled_looks import chunked, look_at_window
+from semibandit.models.compiled_types import (
+    Contexts,
+    Looks,
+    Products,
+    UpdateLog,
+    WindowArrays,
+)
+from semibandit.models.compiled_updates import link_vectors, mirror, write_back
+from semibandit.models.full import FullState
+from semibandit.models.model import NONE
+from semibandit.models.simd import B
 
 __all__ = ["Window"]
 
-HOT = 6  # a label updated so often in the last window is worth its whole product A⁻¹X in the next
-WORTH = 2_000_000  # multiplications in a window below which a second thread is not worth waking
+PRODUCTS_FROM = 6  # updates in a window from which all products A⁻¹x_b pay in the next one
+WORTH_THREADS = 2_000_000  # multiplications from which waking a second thread pays
 
 
 class Window:
-    """Opens and closes windows on one state; its scratch memory is kept from one to the next."""
+    """Opens and closes windows on one state; its buffers are kept from one window to the next.
 
-    size = kernels.B
+    While a window is open and after it is closed, dense matrices may have only their lower halves
+    up to date. `complete_matrices` fills in the upper halves, before anyone else reads the state.
+
+    Parameters
+    ----------
+    state : FullState
+        The state, which nobody else may use while a window is open.
+    threads : int
+        How many threads share the work of opening and closing.
+    """
+
+    size = B  # contexts in a window
 
     def __init__(self, state: FullState, threads: int) -> None:
         self.state, self.threads = state, threads
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
-        self.M = self.N = np.empty((0, self.size))
-        self.hot, self.P = np.empty(0, dtype=np.intp), np.empty((0, self.size, state.d))
-        self._half = np.zeros(0, dtype=np.bool_)  # rows whose matrices have only a lower half
-        self.log: tuple[Array, ...] = ()
-        self._tidy = 0  # so many vectors were in the pool when it was last put in order
+        dtype, index = state.w.dtype, np.empty(0, dtype=np.intp)
+        self._looks = Looks(np.empty((0, B), dtype), np.empty((0, B), dtype))
+        self._products = Products(index, np.empty((0, B, state.d), dtype))
+        self._log = self._new_log(0, 0)
+        self._lower_only = np.zeros(0, dtype=np.bool_)  # row -> its upper half is out of date
+        self._sorted_at = 0  # vectors in the low-rank pool when it was last sorted
 
-    def open(self, X: Floats, most: int) -> None:
-        """For the contexts X (up to B of them), of which each may show up to `most` labels."""
-        s, B, d = self.state, self.size, self.state.d
-        room = min(B * most, len(s.home) - s.n)
-        s.reserve_rows(room)
-        self._make_room(s.n + room, B * most)
-        dtype = s.w.dtype
-        self.X = np.zeros((B, d), dtype=dtype)
-        self.X[: len(X)] = X
-        self.XT: Floats = kernels.chunked(self.X)  # type: ignore[no-untyped-call]
-        self.xx = np.einsum("bc,bc->b", self.X, self.X)
-        self.log[0][: s.n] = NONE
-        self.log[5][0] = 0
-        contexts, rows = (self.XT, 2 * self.XT, self.xx), (s.w, s.block, s.last)
-        dense, M, N = self.dense(), self.M, self.N
+    def open(self, X: Floats, most: int) -> WindowArrays:
+        """Look at the contexts X, of which there are up to B.
+
+        Parameters
+        ----------
+        X : array of float
+            One context per line.
+        most : int
+            How many labels a round may show.
+
+        Returns
+        -------
+        WindowArrays
+            What the rounds read and write, with capacity for all labels that they may touch.
+        """
+        s = self.state
+        new = min(B * most, len(s.row_of) - s.n)
+        s.reserve_rows(new)
+        self._reserve(s.n + new, B * most)
+        self._log.newest[: s.n] = NONE
+        self._log.used[0] = 0
+        rows, contexts = s.rows(), self._contexts(X)
+        products, looks, d = self._products, self._looks, s.d
 
         def look(first: int, end: int) -> None:
-            kernels.look_rows(first, end, *contexts, *rows, *dense, M, N)
+            look_at_window(first, end, rows, contexts, products, looks)
 
-        plain = np.where(s.block[: s.n] >= 0, s.d * s.d // 2, s.d * (1 + s.count[: s.n])) + s.d
-        self._share(look, self.size * np.where(self.hot[: s.n] >= 0, s.d * s.d, plain))
+        plain = np.where(rows.block_of[: s.n] >= 0, d * d // 2, d * (1 + s.count[: s.n])) + d
+        self._share(look, B * np.where(products.product_of[: s.n] >= 0, d * d, plain))
+        return WindowArrays(contexts, rows, products, looks, self._log)
 
     def close(self, n: int) -> None:
-        """Write the window's updates back; n labels are touched now."""
-        s, (newest, older, whose, U, _, used) = self.state, self.log
+        """Write the updates of the window back; n labels are touched now."""
+        s, log = self.state, self._log
         old, s.n = s.n, n
-        s.count[old:n], s.sharp[old:n] = 0, NONE
-        rows = whose[: used[0]]
-        often = np.bincount(rows, minlength=n)
-        s.count[:n] += often
-        s.sharpen(np.flatnonzero((often > 0) & (s.count[:n] >= OFTEN)))
-        lost = s.lost.reshape(len(s.lost), s.d * s.d)
-        A, hot, dense = self.flat(), self.hot, s.block[:n] >= 0
-        self._half[:n] |= (often > 0) & dense & (hot[:n] < 0)
+        s.count[old:n] = 0
+        s.dense.error_of[old:n] = NONE
+        rows = log.row_of[: log.used[0]]  # of every update
+        updates = np.bincount(rows, minlength=n)  # of every row
+        s.count[:n] += updates
+        updated = np.flatnonzero(updates)
+        s.dense.compensate(updated, s.count[updated])
+        self._write_matrices(updates)
+        self._write_vectors(rows)
+        self._choose_products(updates)
 
-        def write(first: int, end: int) -> None:
-            kernels.apply(first, end, s.d, s.block, A, hot, s.sharp, lost, newest, older, U)
+    def complete_matrices(self, rows: Ints | None = None) -> None:
+        """Bring the upper halves of matrices up to date: of these rows, or of all."""
+        rows = np.flatnonzero(self._lower_only) if rows is None else rows[self._lower_only[rows]]
+        if len(rows):
+            mirror(rows, self.state.d, self.state.rows(), self.state.dense.errors())
+            self._lower_only[rows] = False
 
-        self._share(write, often * dense * s.d * s.d)
-        cold = np.flatnonzero(s.block[rows] < 0)
-        s.reserve_vectors(len(cold))
-        p, end = s.p, s.p + len(cold)
-        s.V[p:end], s.V_row[p:end] = U[cold], rows[cold]
-        kernels.link(p, end, s.V_row, s.last, s.before)
-        s.p = end
-        grown = np.unique(rows[cold])
-        grown = grown[s.count[grown] >= s.turns_dense_at]
-        if len(grown):
-            s.reserve_matrices(len(grown))
-            for row in grown.tolist():
-                s.make_dense(row)
-            s.compact()
-        if s.p > 1.5 * self._tidy + 1024:
-            s.tidy()
-            self._tidy = s.p
-        self._choose_hot(often)
-
-    def dense(self) -> tuple[Array, ...]:
-        """What a direction A⁻¹x is made from: the pool, the matrices, and the products at hand."""
-        s = self.state
-        return s.V, s.before, self.flat(), self.hot, self.P
-
-    def _choose_hot(self, often: Ints) -> None:
-        s = self.state
-        rows = np.flatnonzero((often >= HOT) & (s.block[: s.n] >= 0))
-        self.whole(rows)
-        self.hot[:] = NONE
-        self.hot[rows] = np.arange(len(rows))
-        if len(self.P) < len(rows):
-            self.P = np.empty((len(rows), self.size, s.d), s.w.dtype)
-
-    def whole(self, rows: Ints | None = None) -> None:
-        """The matrices of these rows, or of all, with both their halves."""
-        s = self.state
-        rows = np.flatnonzero(self._half) if rows is None else rows[self._half[rows]]
-        lost = s.lost.reshape(len(s.lost), s.d * s.d)
-        kernels.mirror(rows, s.d, s.block, self.flat(), s.sharp, lost)
-        self._half[rows] = False
-
-    def flat(self) -> Floats:
-        """The dense matrices, one flat line each."""
-        s = self.state
-        return s.A_inv.reshape(len(s.A_inv), s.d * s.d)
-
-    def shut(self) -> None:
-        """Let the threads go."""
+    def shut_down(self) -> None:
+        """End the threads."""
         if self._pool is not None:
             self._pool.shutdown()
 
-    def _make_room(self, rows: int, events: int) -> None:
-        s, B = self.state, self.size
-        dtype = s.w.dtype
-        if len(self.M) < rows or self.M.dtype != dtype:
-            width = max(rows, min(2 * len(self.M), len(s.home)))
-            self.M, self.N = np.empty((width, B), dtype), np.empty((width, B), dtype)
-            hot, self.hot = self.hot, np.full(width, NONE, dtype=np.intp)
-            self.hot[: len(hot)] = hot
-            half, self._half = self._half, np.zeros(width, dtype=np.bool_)
-            self._half[: len(half)] = half
-        if not self.log or len(self.log[0]) < rows or len(self.log[1]) < events:
-            self.log = (
-                np.full(len(self.M), NONE, dtype=np.intp),  # newest
-                np.empty(events, dtype=np.intp),  # older
-                np.empty(events, dtype=np.intp),  # whose
-                np.empty((events, s.d), dtype),  # U
-                np.empty((events, B), dtype),  # C
-                np.zeros(1, dtype=np.intp),  # used
-            )
+    def _contexts(self, given: Floats) -> Contexts:
+        X = np.zeros((B, self.state.d), dtype=self.state.w.dtype)
+        X[: len(given)] = given
+        XT = chunked(X)  # type: ignore[no-untyped-call]
+        return Contexts(X, XT, 2 * XT, np.einsum("bc,bc->b", X, X))
 
-    def _share(self, work: Any, cost: Ints) -> None:
-        """Do work(first, end) for all rows, cut into parts of equal cost for the threads."""
+    def _write_matrices(self, updates: Ints) -> None:
+        """A⁻¹ -= Σ v vᵀ for rows with a dense matrix."""
+        s, products, log = self.state, self._products, self._log
+        rows, errors, d = s.rows(), s.dense.errors(), s.d
+        dense = rows.block_of[: s.n] >= 0
+        self._lower_only[: s.n] |= (updates > 0) & dense & (products.product_of[: s.n] < 0)
+
+        def write(first: int, end: int) -> None:
+            write_back(first, end, d, rows, products, errors, log)
+
+        self._share(write, updates * dense * d * d)
+
+    def _write_vectors(self, rows: Ints) -> None:
+        """Append the v of rows in low-rank form, and make those dense that have enough."""
+        s, pool = self.state, self.state.low_rank
+        low_rank = np.flatnonzero(s.dense.block_of[rows] < 0)
+        first, end = pool.n, pool.n + len(low_rank)
+        pool.reserve(len(low_rank))
+        pool.V[first:end], pool.row_of[first:end] = self._log.V[low_rank], rows[low_rank]
+        link_vectors(first, end, pool.row_of, pool.newest_of, pool.before)
+        pool.n = end
+        grown = np.unique(rows[low_rank])
+        grown = grown[s.count[grown] >= s.turns_dense_at]
+        if len(grown):
+            s.dense.reserve(len(grown), len(s.row_of))
+            for row in grown.tolist():
+                s.make_dense(row)
+            pool.compact()
+        if pool.n > 1.5 * self._sorted_at + 1024:
+            pool.sort()
+            self._sorted_at = pool.n
+
+    def _choose_products(self, updates: Ints) -> None:
+        """Have the next window keep the products of rows that were updated often in this one."""
+        s, (product_of, P) = self.state, self._products
+        rows = np.flatnonzero((updates >= PRODUCTS_FROM) & (s.dense.block_of[: s.n] >= 0))
+        self.complete_matrices(rows)
+        product_of[:] = NONE
+        product_of[rows] = np.arange(len(rows))
+        if len(P) < len(rows):
+            P = np.empty((len(rows), B, s.d), s.w.dtype)
+        self._products = Products(product_of, P)
+
+    def _reserve(self, rows: int, updates: int) -> None:
+        """Make the buffers large enough for so many rows and updates."""
+        have = len(self._looks.margin)
+        if have < rows:
+            size, dtype = max(rows, min(2 * have, len(self.state.row_of))), self.state.w.dtype
+            self._looks = Looks(np.empty((size, B), dtype), np.empty((size, B), dtype))
+            product_of, lower_only = np.full(size, NONE, dtype=np.intp), np.zeros(size, np.bool_)
+            product_of[:have], lower_only[:have] = self._products.product_of, self._lower_only
+            self._products, self._lower_only = Products(product_of, self._products.P), lower_only
+        if len(self._log.newest) < rows or len(self._log.before) < updates:
+            self._log = self._new_log(len(self._looks.margin), updates)
+
+    def _new_log(self, rows: int, updates: int) -> UpdateLog:
         s = self.state
-        total = np.cumsum(cost)
-        if self._pool is None or not s.n or total[-1] < WORTH:
-            work(0, s.n)
+        return UpdateLog(
+            used=np.zeros(1, dtype=np.intp),
+            newest=np.full(rows, NONE, dtype=np.intp),
+            before=np.empty(updates, dtype=np.intp),
+            row_of=np.empty(updates, dtype=np.intp),
+            V=np.empty((updates, s.d), s.w.dtype),
+            VX=np.empty((updates, B), s.w.dtype),
+        )
+
+    def _share(self, work: Callable[[int, int], None], cost: Ints) -> None:
+        """Do work(first, end) for all rows, in parts of equal cost, one for each thread."""
+        n, total = self.state.n, np.cumsum(cost)
+        if self._pool is None or not n or total[-1] < WORTH_THREADS:
+            work(0, n)
             return
         marks = total[-1] * np.arange(1, self.threads) / self.threads
-        cuts = [0, *np.searchsorted(total, marks).tolist(), s.n]
+        cuts = [0, *np.searchsorted(total, marks).tolist(), n]
         parts = list(itertools.pairwise(cuts))
         others = [self._pool.submit(work, *part) for part in parts[1:]]
         work(*parts[0])

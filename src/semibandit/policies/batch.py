@@ -48,9 +48,9 @@ def read_contexts(learner: Learner, X: Sequence[Floats]) -> Sequence[Vector]:
     draws_nothing = rule is not None and rule.loss is not None
     plain = draws_nothing and learner.normalize and not learner.takes_sparse
     if plain and worth_compiling(len(X) * learner.n_features, to_load=None):
-        from semibandit.policies.batch_compiled import read_together
+        from semibandit.policies import batch_compiled
 
-        found = read_together(np.array(X), learner.bias)
+        found = batch_compiled.read_contexts(np.array(X), learner.bias)
         if found is not None:
             return list(found)
     return [learner.read_context(x) for x in X]
@@ -116,14 +116,14 @@ def _decide_together(
     learner: Learner, rule: FastRule, views: View, requests: Sequence[Request]
 ) -> list[Slate]:
     """`_decide_one` for requests for which every label may be shown."""
-    from semibandit.policies.batch_compiled import choose_together
+    from semibandit.policies.batch_compiled import choose_slates
 
     rows = rule.labels.allowed(None, None)
     score, prob, tie = views.score, views.prob, rule.tie
     if rows is not None:
         score, prob, tie = score.take(rows, 1), prob.take(rows, 1), tie[rows]
     slots = [r.slots for r in requests]
-    best, sizes = choose_together(score, prob, tie, slots, rule.a, rule.cost_kind)
+    best, sizes = choose_slates(score, prob, tie, slots, rule.a, rule.cost_kind)
     best = best if rows is None else rows[best]
     there = best + (np.arange(len(best)) * len(rule.tie))[:, None]
     columns = views.margin, views.width, views.estimate, views.prob

@@ -32,6 +32,7 @@ class RuleNumbers(NamedTuple):
     a: float  # the weight of missed labels
     costs: int  # DECREASING, CONSTANT or TABLE
     table: Floats  # table[s - 1, i - 1] = c(i, s), if costs is TABLE
+    tie: Floats  # by row: of labels with equal scores the one with the smaller tie comes first
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,5 +79,5 @@ class FastRule:
         table = np.zeros((most, most) if kind == TABLE else (1, 1))
         for s in range(1, most + 1 if kind == TABLE else 1):
             table[s - 1, :s] = self.cost.row(s)
-        loss = self.loss
-        return RuleNumbers(loss.R, isinstance(loss, Logistic), loss.c_L2, self.a, kind, table)
+        R, logistic, c_L2 = self.loss.R, isinstance(self.loss, Logistic), self.loss.c_L2
+        return RuleNumbers(R, logistic, c_L2, self.a, kind, table, self.tie)

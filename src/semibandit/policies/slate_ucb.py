@@ -193,10 +193,10 @@ class SlateUCB(SecondOrder):
         rule = self.fast_rule()
         if rule is None or rule.loss is None or not worth_compiling(len(xs) * len(self._tie)):
             return super()._views(xs, draws)
-        from semibandit.policies.batch_compiled import judge_together
+        from semibandit.policies.batch_compiled import judge_labels
 
         margin, norm2 = self._state.look_many(xs)
-        return View(*judge_together(self._spread(self._t), rule.loss, margin, norm2))
+        return judge_labels(self._spread(self._t), rule.loss, margin, norm2)
 
     def fast_rule(self) -> FastRule | None:
         return self._rule(scores=is_spread_width(self.width)) if type(self) is SlateUCB else None

@@ -1,0 +1,221 @@
+# mypy: ignore-errors
+"""Rounds of Figure 2 in one go, for replay: compiled loops that score, rank, cut and learn.
+
+They take arrays, change arrays and check nothing. The plain twin of every loop is `rank` and
+`learn`, round by round. A `rule` is what decides a slate, `policies.fast_rule.RuleNumbers`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from semibandit._util.jit import FAST, INLINED
+from semibandit.models.compiled_updates import start_row, update
+from semibandit.policies.compiled import candidates_for, choose, clip, slope
+
+__all__ = ["diagonal_rounds", "shared_rounds", "window_rounds"]
+
+
+@njit(**INLINED)
+def is_relevant(label, t, inputs):
+    """Whether the label is among the relevant ones of round t, by bisection."""
+    indices, first, end = inputs.indices, inputs.ptr[t], inputs.ptr[t + 1]
+    while first < end:
+        middle = (first + end) // 2
+        if indices[middle] < label:
+            first = middle + 1
+        elif indices[middle] > label:
+            end = middle
+        else:
+            return True
+    return False
+
+
+@njit(**FAST)
+def capped(eps, norm2, R):
+    """The width ε = eps·sqrt(x·A⁻¹x), capped at 2R."""
+    return min(eps * math.sqrt(max(norm2, 0.0)), 2.0 * R)
+
+
+@njit(**INLINED)
+def step_size(hit, margin, rule):
+    """s·g(s·margin)/c''_L with s = 1 for a relevant label and -1 for another (step 5)."""
+    sign = 1.0 if hit else -1.0
+    return sign * slope(sign * margin, rule.logistic) / rule.c_L2
+
+
+@njit(**INLINED)
+def collect(t, inputs, score, rule, candidates):
+    """Make candidates of all labels that may be shown; return how many they are."""
+    mask, have = inputs.mask, 0
+    for i in inputs.labels:
+        if len(mask) and not mask[t, i]:
+            continue
+        candidates.score[have], candidates.tie[have] = score[i], rule.tie[i]
+        candidates.label[have] = i
+        have += 1
+    return have
+
+
+@njit(**INLINED)
+def collect_touched(n, t, inputs, window, rule, candidates):
+    """`collect` for the n touched labels of a window."""
+    mask, eps, R = inputs.mask, inputs.spread[t], rule.R
+    label_of, margin, norm2 = window.rows.label_of, window.looks.margin, window.looks.norm2
+    score, tie, label, have = candidates.score, candidates.tie, candidates.label, 0
+    for j in range(n):
+        i = label_of[j]
+        if len(mask) and not mask[t, i]:
+            continue
+        score[have] = clip(float(margin[j, t]), R) + capped(eps, float(norm2[j, t]), R)
+        tie[have], label[have] = rule.tie[i], i
+        have += 1
+    return have
+
+
+@njit(**INLINED)
+def collect_untouched(have, t, inputs, window, untouched, rule, candidates):
+    """Add untouched labels to the candidates: all have the same score, so as many as there are
+    slots will do, by the order among equal labels. Returns how many candidates there are."""
+    mask, labels, row_of = inputs.mask, untouched.labels, window.rows.row_of
+    first = untouched.first[0]
+    while first < len(labels) and row_of[labels[first]] >= 0:
+        first += 1
+    untouched.first[0] = first
+    same, left = capped(inputs.spread[t], float(window.contexts.xx[t]), rule.R), inputs.slots[t]
+    while first < len(labels) and left > 0:
+        i = labels[first]
+        first += 1
+        if row_of[i] >= 0 or (len(mask) and not mask[t, i]):
+            continue
+        candidates.score[have], candidates.tie[have] = same, rule.tie[i]
+        candidates.label[have] = i
+        have += 1
+        left -= 1
+    return have
+
+
+@njit(**FAST)
+def window_rounds(rule, inputs, window, n, untouched, outcome):
+    """Play the rounds of one window on full matrices, with n labels touched before them.
+
+    Returns how many labels are touched after them.
+    """
+    rows, margin, R = window.rows, window.looks.margin, rule.R
+    dtype = rows.w.dtype
+    u, z = np.empty(rows.w.shape[1], dtype), np.empty(len(window.contexts.xx), dtype)
+    candidates = candidates_for(len(rows.label_of), outcome.slates.shape[1])
+    shown = np.zeros(len(rows.label_of), np.bool_)
+    for t in range(len(inputs.slots)):
+        have = collect_touched(n, t, inputs, window, rule, candidates)  # steps 2 and 3
+        have = collect_untouched(have, t, inputs, window, untouched, rule, candidates)
+        size = choose(have, candidates, min(inputs.slots[t], have), rule)
+        outcome.sizes[t] = size
+        before_round = n
+        for k in range(size):  # step 5: the labels that were shown
+            i = candidates.label[candidates.best[k]]
+            hit = is_relevant(i, t, inputs)
+            outcome.slates[t, k], outcome.hits[t, k] = i, hit
+            j = rows.row_of[i]
+            if j < 0:
+                j = n
+                n += 1
+                start_row(j, i, window)
+            shown[j] = True
+            m = float(margin[j, t])
+            inside = clip(m, R)
+            update(j, t, inside - m, step_size(hit, inside, rule), True, window, u, z)
+        for j in range(before_round):  # step 2: labels that were not shown are projected, too
+            m = float(margin[j, t])
+            if not shown[j] and (m > R or m < -R):
+                update(j, t, clip(m, R) - m, 0.0, False, window, u, z)
+        for k in range(size):
+            shown[rows.row_of[outcome.slates[t, k]]] = False
+    return n
+
+
+@njit(**FAST)
+def diagonal_rounds(rule, inputs, contexts, state, outcome):
+    """Play rounds on diagonal matrices."""
+    R, K, w, A, A_inv = rule.R, state.w.shape[1], state.w, state.A, state.A_inv
+    feature, value = contexts.feature, contexts.value
+    margin, norm2, score = np.empty(K), np.empty(K), np.empty(K)
+    candidates = candidates_for(K, outcome.slates.shape[1])
+    for t in range(len(inputs.slots)):
+        first, end = contexts.ptr[t], contexts.ptr[t + 1]
+        margin[:] = 0.0
+        norm2[:] = 0.0
+        for e in range(first, end):
+            r, x = feature[e], value[e]
+            xx = x * x
+            for i in range(K):
+                margin[i] += x * w[r, i]
+                norm2[i] += xx * A_inv[r, i]
+        for i in range(K):
+            score[i] = clip(margin[i], R) + capped(inputs.spread[t], norm2[i], R)
+        have = collect(t, inputs, score, rule, candidates)
+        size = choose(have, candidates, min(inputs.slots[t], have), rule)
+        outcome.sizes[t] = size
+        for i in inputs.labels:  # step 2
+            m = margin[i]
+            inside = clip(m, R)
+            if m != inside:
+                move = (inside - m) / norm2[i]
+                for e in range(first, end):
+                    r = feature[e]
+                    w[r, i] += move * value[e] * A_inv[r, i]
+        for k in range(size):  # step 5
+            i = candidates.label[candidates.best[k]]
+            hit = is_relevant(i, t, inputs)
+            outcome.slates[t, k], outcome.hits[t, k] = i, hit
+            step = step_size(hit, clip(margin[i], R), rule)
+            for e in range(first, end):
+                r, x = feature[e], value[e]
+                grown = A[r, i] + x * x
+                A[r, i], A_inv[r, i] = grown, 1.0 / grown
+                w[r, i] += step * x / grown
+
+
+@njit(**FAST)
+def shared_rounds(rule, inputs, X, w, A_inv, outcome):
+    """Play rounds with full information: one matrix (d×d), every label told its answer."""
+    R, (K, d) = rule.R, w.shape
+    margin, score, u = np.empty(K), np.empty(K), np.empty(d)
+    candidates = candidates_for(K, outcome.slates.shape[1])
+    relevant = np.zeros(K, np.bool_)
+    for t in range(len(inputs.slots)):
+        x, n = X[t], 0.0
+        for i in range(K):
+            m = 0.0
+            for c in range(d):
+                m += w[i, c] * x[c]
+            margin[i], score[i] = m, clip(m, R)
+        have = collect(t, inputs, score, rule, candidates)
+        size = choose(have, candidates, min(inputs.slots[t], have), rule)
+        outcome.sizes[t] = size
+        for e in range(inputs.ptr[t], inputs.ptr[t + 1]):
+            relevant[inputs.indices[e]] = True
+        for k in range(size):
+            i = candidates.label[candidates.best[k]]
+            outcome.slates[t, k], outcome.hits[t, k] = i, relevant[i]
+        u[:] = 0.0
+        for r in range(d):
+            for c in range(d):
+                u[c] += x[r] * A_inv[r, c]
+        for c in range(d):
+            n += u[c] * x[c]
+        for i in inputs.labels:  # steps 2 and 5
+            step = step_size(relevant[i], score[i], rule)
+            amount = (score[i] - margin[i]) / n + step / (1.0 + n)
+            for c in range(d):
+                w[i, c] += amount * u[c]
+        for c in range(d):
+            u[c] /= math.sqrt(1.0 + n)
+        for r in range(d):
+            for c in range(d):
+                A_inv[r, c] -= u[r] * u[c]
+        for e in range(inputs.ptr[t], inputs.ptr[t + 1]):
+            relevant[inputs.indices[e]] = False
