@@ -12,14 +12,14 @@ import math
 import numpy as np
 from numba import njit
 
-from semibandit._util.jit import FAST, INLINED
+from semibandit._util.jit import FAST
 from semibandit.models.compiled_updates import start_row, update
 from semibandit.policies.compiled import candidates_for, choose, clip, slope
 
 __all__ = ["diagonal_rounds", "shared_rounds", "window_rounds"]
 
 
-@njit(**INLINED)
+@njit(**FAST)
 def is_relevant(label, t, inputs):
     """Whether the label is among the relevant ones of round t, by bisection."""
     indices, first, end = inputs.indices, inputs.ptr[t], inputs.ptr[t + 1]
@@ -40,14 +40,14 @@ def capped(eps, norm2, R):
     return min(eps * math.sqrt(max(norm2, 0.0)), 2.0 * R)
 
 
-@njit(**INLINED)
+@njit(**FAST)
 def step_size(hit, margin, rule):
     """s·g(s·margin)/c''_L with s = 1 for a relevant label and -1 for another (step 5)."""
     sign = 1.0 if hit else -1.0
     return sign * slope(sign * margin, rule.logistic) / rule.c_L2
 
 
-@njit(**INLINED)
+@njit(**FAST)
 def collect(t, inputs, score, rule, candidates):
     """Make candidates of all labels that may be shown; return how many they are."""
     mask, have = inputs.mask, 0
@@ -60,7 +60,7 @@ def collect(t, inputs, score, rule, candidates):
     return have
 
 
-@njit(**INLINED)
+@njit(**FAST)
 def collect_touched(n, t, inputs, window, rule, candidates):
     """`collect` for the n touched labels of a window."""
     mask, eps, R = inputs.mask, inputs.spread[t], rule.R
@@ -76,7 +76,7 @@ def collect_touched(n, t, inputs, window, rule, candidates):
     return have
 
 
-@njit(**INLINED)
+@njit(**FAST)
 def collect_untouched(have, t, inputs, window, untouched, rule, candidates):
     """Add untouched labels to the candidates: all have the same score, so as many as there are
     slots will do, by the order among equal labels. Returns how many candidates there are."""
@@ -104,11 +104,12 @@ def window_rounds(rule, inputs, window, n, untouched, outcome):
 
     Returns how many labels are touched after them.
     """
-    rows, margin, R = window.rows, window.looks.margin, rule.R
+    rows, margin, R, most = window.rows, window.looks.margin, rule.R, len(window.rows.label_of)
     dtype = rows.w.dtype
     u, z = np.empty(rows.w.shape[1], dtype), np.empty(len(window.contexts.xx), dtype)
-    candidates = candidates_for(len(rows.label_of), outcome.slates.shape[1])
-    shown = np.zeros(len(rows.label_of), np.bool_)
+    candidates = candidates_for(most, outcome.slates.shape[1])
+    shown = np.zeros(most, np.bool_)
+    row, move, step = np.empty(most, np.int64), np.empty(most), np.empty(most)  # what changes
     for t in range(len(inputs.slots)):
         have = collect_touched(n, t, inputs, window, rule, candidates)  # steps 2 and 3
         have = collect_untouched(have, t, inputs, window, untouched, rule, candidates)
@@ -124,16 +125,19 @@ def window_rounds(rule, inputs, window, n, untouched, outcome):
                 j = n
                 n += 1
                 start_row(j, i, window)
-            shown[j] = True
             m = float(margin[j, t])
             inside = clip(m, R)
-            update(j, t, inside - m, step_size(hit, inside, rule), True, window, u, z)
+            row[k], move[k], step[k] = j, inside - m, step_size(hit, inside, rule)
+            shown[j] = True
+        changes = size
         for j in range(before_round):  # step 2: labels that were not shown are projected, too
             m = float(margin[j, t])
-            if not shown[j] and (m > R or m < -R):
-                update(j, t, clip(m, R) - m, 0.0, False, window, u, z)
-        for k in range(size):
-            shown[rows.row_of[outcome.slates[t, k]]] = False
+            if (m > R or m < -R) and not shown[j]:
+                row[changes], move[changes], step[changes] = j, clip(m, R) - m, 0.0
+                changes += 1
+        for k in range(changes):
+            update(row[k], t, move[k], step[k], k < size, window, u, z)
+            shown[row[k]] = False
     return n
 
 

@@ -24,7 +24,7 @@ def times(v, XT, first, out):
         dots(v, len(v), XT, padded(len(v)), q, out)
 
 
-@njit(**INLINED)
+@njit(**FAST)
 def times_lower(A, x, u):
     """u = A x for a symmetric A (flat), from its lower half."""
     d = len(u)
@@ -36,7 +36,7 @@ def times_lower(A, x, u):
         u[r] = y0 + A[r * d + r] * y1
 
 
-@njit(**INLINED)
+@njit(**FAST)
 def times_low_rank(V, before, newest, x, u):
     """u = x - Σ_v (v·x) v over the chain of vectors that ends with `newest`, four at a time."""
     d = len(u)
@@ -83,7 +83,7 @@ def direction(j, t, contexts, rows, kept, log, u):
         e = log.before[e]
 
 
-@njit(**INLINED)
+@njit(**FAST)
 def start_row(j, label, window):
     """Row j is from now on that of a label that was untouched."""
     rows, looks, xx = window.rows, window.looks, window.contexts.xx

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from semibandit._util.arrays import Floats, Ints
-from semibandit._util.jit import BRIEF, FAST, INLINED
+from semibandit._util.jit import BRIEF, FAST
 from semibandit._util.numba import mark_loaded
 from semibandit.theory.slate import SCORE_GRID, TIE_TOLERANCE
 
@@ -140,7 +140,7 @@ def cut(have, p, a, costs, table):
     return size
 
 
-@njit(**INLINED)
+@njit(**FAST)
 def choose(have, candidates, S, rule):
     """Choose among `have` candidates the best S; return how many of these to show."""
     best, p = candidates.best, candidates.prob
