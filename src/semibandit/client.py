@@ -105,14 +105,9 @@ class Client:
         self._never_there = httpx2.ConnectError
 
     def rank(
-        self,
-        x: Any,
-        slots: int | None = None,
-        *,
-        candidates: Iterable[Label] | None = None,
-        exclude: Iterable[Label] | None = None,
-        id: str | None = None,
-    ) -> ServedSlate:
+        self, x: Any, slots: int | None = None, *, candidates: Iterable[Label] | None = None,
+        exclude: Iterable[Label] | None = None, id: str | None = None,
+    ) -> ServedSlate:  # fmt: skip
         """Ask which labels to show for a context, in which order and how many.
 
         Parameters

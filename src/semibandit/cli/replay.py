@@ -55,14 +55,8 @@ def replay(
             "'OBR', 'Greedy', 'SlateUCB width=scaled:0.5 loss=logistic:2'. May be repeated."
         ),
     ] = None,
-    loss: Loss = None,
-    model: Model = None,
-    width: Width = None,
-    cost: Cost = None,
-    a: A = None,
-    normalize: Normalize = None,
-    bias: Bias = None,
-    seed: Seed = None,
+    loss: Loss = None, model: Model = None, width: Width = None, cost: Cost = None, a: A = None,
+    normalize: Normalize = None, bias: Bias = None, seed: Seed = None,
     slots: Slots = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Only the first so many rows.")] = None,
     labels: LabelColumns = None,
@@ -76,7 +70,7 @@ def replay(
     save: Annotated[
         Path | None, typer.Option(help="Write the learner to this file (.npz) afterwards.")
     ] = None,
-) -> None:
+) -> None:  # fmt: skip
     """Replay a multilabel data set as partial feedback, and see who learns.
 
     Each row of the training part is a request: the learner shows labels, and is told which of

@@ -42,14 +42,8 @@ def serve(
         typer.Option(help="How many labels, their names: a,b,c, or @FILE with one a line."),
     ] = None,
     learner: Learner = None,
-    loss: Loss = None,
-    model: Model = None,
-    width: Width = None,
-    cost: Cost = None,
-    a: A = None,
-    normalize: Normalize = None,
-    bias: Bias = None,
-    seed: Seed = None,
+    loss: Loss = None, model: Model = None, width: Width = None, cost: Cost = None, a: A = None,
+    normalize: Normalize = None, bias: Bias = None, seed: Seed = None,
     start_from: Annotated[
         Path | None,
         typer.Option(help="A learner that was saved in Python, in place of --labels to --seed."),
@@ -77,7 +71,7 @@ def serve(
     max_waiting: Annotated[
         int, typer.Option(min=1, help="Requests that may wait; more are told to come again.")
     ] = 1024,
-) -> None:
+) -> None:  # fmt: skip
     """Serve a learner over HTTP: rank, feedback, a page to watch it learn.
 
     Features and labels are needed once, when the store is made, and so is what the learner is made

@@ -47,17 +47,10 @@ class Banditron(Learner):
     one_slot = True
 
     def __init__(
-        self,
-        n_features: int,
-        labels: int | Sequence[Label],
-        *,
-        gamma: float = 0.05,
-        cost: Cost = decreasing,
-        a: float = 0.5,
-        normalize: bool = True,
-        bias: bool = False,
+        self, n_features: int, labels: int | Sequence[Label], *, gamma: float = 0.05,
+        cost: Cost = decreasing, a: float = 0.5, normalize: bool = True, bias: bool = False,
         seed: int = 0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         if not is_number(gamma) or not 0 < gamma <= 1:
             raise InputError(f"gamma = {gamma!r}, but Banditron needs 0 < gamma <= 1")
         self.gamma = float(gamma)

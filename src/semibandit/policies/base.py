@@ -46,17 +46,10 @@ class LearnerBase(ABC):
         persistence.register(cls)  # type: ignore[arg-type]  # it is a Learner, too
 
     def __init__(
-        self,
-        n_features: int,
-        labels: int | Sequence[Label],
-        cost: Cost = decreasing,
-        a: float = 0.5,
-        normalize: bool = True,
-        bias: bool = False,
-        seed: int = 0,
-        *,
+        self, n_features: int, labels: int | Sequence[Label], cost: Cost = decreasing,
+        a: float = 0.5, normalize: bool = True, bias: bool = False, seed: int = 0, *,
         sparse: bool,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.n_features = whole_number("n_features", n_features, least=1)
         self.cost = Costs(cost)
         self.a = check_a(a)

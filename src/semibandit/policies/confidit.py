@@ -52,19 +52,10 @@ class Confidit(SlateUCB):
     one_slot = True
 
     def __init__(
-        self,
-        n_features: int,
-        labels: int | Sequence[Label],
-        *,
-        alpha: float = 1.0,
-        model: Model = Full(),
-        width: Width = Scaled(1.0),
-        cost: Cost = decreasing,
-        a: float = 0.5,
-        normalize: bool = True,
-        bias: bool = False,
-        seed: int = 0,
-    ) -> None:
+        self, n_features: int, labels: int | Sequence[Label], *, alpha: float = 1.0,
+        model: Model = Full(), width: Width = Scaled(1.0), cost: Cost = decreasing,
+        a: float = 0.5, normalize: bool = True, bias: bool = False, seed: int = 0,
+    ) -> None:  # fmt: skip
         if not is_number(alpha) or not 0 < alpha <= 1:
             raise InputError(f"alpha = {alpha!r}, but Confidit needs 0 < alpha <= 1")
         self.alpha = float(alpha)

@@ -36,18 +36,10 @@ class Greedy(SecondOrder):
     """
 
     def __init__(
-        self,
-        n_features: int,
-        labels: int | Sequence[Label],
-        *,
-        model: Model = Full(),
-        loss: Surrogate = Square(),
-        cost: Cost = decreasing,
-        a: float = 0.5,
-        normalize: bool = True,
-        bias: bool = False,
-        seed: int = 0,
-    ) -> None:
+        self, n_features: int, labels: int | Sequence[Label], *, model: Model = Full(),
+        loss: Surrogate = Square(), cost: Cost = decreasing, a: float = 0.5,
+        normalize: bool = True, bias: bool = False, seed: int = 0,
+    ) -> None:  # fmt: skip
         super().__init__(n_features, labels, model, loss, cost, a, normalize, bias, seed)
 
     def fast_rule(self) -> FastRule | None:
@@ -73,19 +65,10 @@ class EpsilonGreedy(SecondOrder):
     """
 
     def __init__(
-        self,
-        n_features: int,
-        labels: int | Sequence[Label],
-        *,
-        epsilon: float = 0.05,
-        model: Model = Full(),
-        loss: Surrogate = Square(),
-        cost: Cost = decreasing,
-        a: float = 0.5,
-        normalize: bool = True,
-        bias: bool = False,
-        seed: int = 0,
-    ) -> None:
+        self, n_features: int, labels: int | Sequence[Label], *, epsilon: float = 0.05,
+        model: Model = Full(), loss: Surrogate = Square(), cost: Cost = decreasing,
+        a: float = 0.5, normalize: bool = True, bias: bool = False, seed: int = 0,
+    ) -> None:  # fmt: skip
         if not is_number(epsilon) or not 0 <= epsilon <= 1:
             raise InputError(f"epsilon = {epsilon!r}, but a probability must lie in [0, 1]")
         self.epsilon = float(epsilon)

@@ -33,14 +33,9 @@ class Learner(LearnerBase):
     """
 
     def rank(
-        self,
-        x: Any,
-        slots: int | None = None,
-        *,
-        candidates: Iterable[Label] | None = None,
-        exclude: Iterable[Label] | None = None,
-        draw: int = 0,
-    ) -> Slate:
+        self, x: Any, slots: int | None = None, *, candidates: Iterable[Label] | None = None,
+        exclude: Iterable[Label] | None = None, draw: int = 0,
+    ) -> Slate:  # fmt: skip
         """Decide which labels to show for a context, in which order and how many.
 
         Parameters
@@ -84,14 +79,10 @@ class Learner(LearnerBase):
             return self._decide(self._view(vector, draw), vector, limit, rows, draw)
 
     def rank_many(
-        self,
-        X: Any,
-        slots: int | Sequence[int | None] | None = None,
-        *,
-        candidates: Iterable[Label] | None = None,
-        exclude: Iterable[Label] | None = None,
+        self, X: Any, slots: int | Sequence[int | None] | None = None, *,
+        candidates: Iterable[Label] | None = None, exclude: Iterable[Label] | None = None,
         draw: int = 0,
-    ) -> list[Slate]:
+    ) -> list[Slate]:  # fmt: skip
         """Decide for many contexts at once: the slates of `rank`, by one matrix product.
 
         Parameters

@@ -36,17 +36,10 @@ class OBR(SecondOrder):
     full_information = True
 
     def __init__(
-        self,
-        n_features: int,
-        labels: int | Sequence[Label],
-        *,
-        loss: Surrogate = Square(),
-        cost: Cost = decreasing,
-        a: float = 0.5,
-        normalize: bool = True,
-        bias: bool = False,
+        self, n_features: int, labels: int | Sequence[Label], *, loss: Surrogate = Square(),
+        cost: Cost = decreasing, a: float = 0.5, normalize: bool = True, bias: bool = False,
         seed: int = 0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(n_features, labels, Full(), loss, cost, a, normalize, bias, seed)
 
     def _start(self, n_labels: int) -> State:

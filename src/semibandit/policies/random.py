@@ -32,16 +32,9 @@ class Random(Learner):
     """
 
     def __init__(
-        self,
-        n_features: int,
-        labels: int | Sequence[Label],
-        *,
-        cost: Cost = decreasing,
-        a: float = 0.5,
-        normalize: bool = True,
-        bias: bool = False,
-        seed: int = 0,
-    ) -> None:
+        self, n_features: int, labels: int | Sequence[Label], *, cost: Cost = decreasing,
+        a: float = 0.5, normalize: bool = True, bias: bool = False, seed: int = 0,
+    ) -> None:  # fmt: skip
         super().__init__(n_features, labels, cost, a, normalize, bias, seed, sparse=True)
 
     def _view(self, x: Vector, draw: int) -> View:

@@ -27,17 +27,9 @@ class SecondOrder(Learner):
     """Weights and matrices per label, learned as in Figure 2; how it explores is open."""
 
     def __init__(
-        self,
-        n_features: int,
-        labels: int | Sequence[Label],
-        model: Model,
-        loss: Surrogate,
-        cost: Cost,
-        a: float,
-        normalize: bool,
-        bias: bool,
-        seed: int,
-    ) -> None:
+        self, n_features: int, labels: int | Sequence[Label], model: Model, loss: Surrogate,
+        cost: Cost, a: float, normalize: bool, bias: bool, seed: int,
+    ) -> None:  # fmt: skip
         if not isinstance(loss, Surrogate):
             raise InputError(f"loss must be a Surrogate such as Square(), got {loss!r}")
         if isinstance(model, type) or not hasattr(model, "start"):
@@ -154,19 +146,10 @@ class SlateUCB(SecondOrder):
     """
 
     def __init__(
-        self,
-        n_features: int,
-        labels: int | Sequence[Label],
-        *,
-        model: Model = Full(),
-        loss: Surrogate = Square(),
-        width: Width = Scaled(),
-        cost: Cost = decreasing,
-        a: float = 0.5,
-        normalize: bool = True,
-        bias: bool = False,
-        seed: int = 0,
-    ) -> None:
+        self, n_features: int, labels: int | Sequence[Label], *, model: Model = Full(),
+        loss: Surrogate = Square(), width: Width = Scaled(), cost: Cost = decreasing,
+        a: float = 0.5, normalize: bool = True, bias: bool = False, seed: int = 0,
+    ) -> None:  # fmt: skip
         if isinstance(width, type) or not callable(width):
             raise InputError(f"width must be Scaled(alpha) or another width, got {width!r}")
         self.width = width

@@ -43,19 +43,10 @@ class Thompson(SecondOrder):
     """
 
     def __init__(
-        self,
-        n_features: int,
-        labels: int | Sequence[Label],
-        *,
-        alpha: float = 0.5,
-        model: Model = Full(),
-        loss: Surrogate = Square(),
-        cost: Cost = decreasing,
-        a: float = 0.5,
-        normalize: bool = True,
-        bias: bool = False,
-        seed: int = 0,
-    ) -> None:
+        self, n_features: int, labels: int | Sequence[Label], *, alpha: float = 0.5,
+        model: Model = Full(), loss: Surrogate = Square(), cost: Cost = decreasing,
+        a: float = 0.5, normalize: bool = True, bias: bool = False, seed: int = 0,
+    ) -> None:  # fmt: skip
         if not is_number(alpha) or not 0 <= alpha < math.inf:
             raise InputError(f"alpha = {alpha!r}, but a spread must be a finite number >= 0")
         self.alpha = float(alpha)

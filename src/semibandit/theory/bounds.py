@@ -14,16 +14,9 @@ __all__ = ["theorem1", "theorem2", "theorem3"]
 
 
 def theorem1(
-    *,
-    T: int,
-    d: int,
-    K: int,
-    U: float,
-    loss: Surrogate,
-    a: float = 0.5,
-    delta: float = 0.05,
+    *, T: int, d: int, K: int, U: float, loss: Surrogate, a: float = 0.5, delta: float = 0.05,
     slots: int | None = None,
-) -> float:
+) -> float:  # fmt: skip
     """Return Theorem 1's bound on the regret R_T of Figure 2 with `KnownNorm(U, delta)`.
 
     R_T <= 2(1-a) c_L K sqrt(T M) with M = 2 C d ln(1 + T/d), where C is the factor of x·A⁻¹x in ε²
@@ -69,16 +62,9 @@ def theorem1(
 
 
 def theorem2(
-    *,
-    T: int,
-    d: int,
-    K: int,
-    U: float,
-    loss: Surrogate,
-    a: float = 0.5,
-    delta: float = 0.05,
+    *, T: int, d: int, K: int, U: float, loss: Surrogate, a: float = 0.5, delta: float = 0.05,
     slots: int | None = None,
-) -> float:
+) -> float:  # fmt: skip
     """Return Theorem 2's bound on the regret R_T of Figure 2 with `UnknownNorm(delta)`.
 
     It is Theorem 1's, with d c'_L/c''_L² ln(1 + (T-1)/d) in the place of U² in C, plus the largest
@@ -117,16 +103,9 @@ def theorem2(
 
 
 def theorem3(
-    *,
-    T: int,
-    d: int,
-    K: int,
-    U: float,
-    loss: Surrogate,
-    slots: int,
-    delta: float = 0.05,
+    *, T: int, d: int, K: int, U: float, loss: Surrogate, slots: int, delta: float = 0.05,
     printed: bool = False,
-) -> float:
+) -> float:  # fmt: skip
     """Return Theorem 3's bound on the regret of ranking (a = 1) under ℓ_{p-rank}.
 
     R_T <= 4 S c_L sqrt(M S K T) with the M of `theorem1`, if labels are independent given the

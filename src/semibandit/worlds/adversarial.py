@@ -54,19 +54,11 @@ class Adversarial(Synthetic):
     """
 
     def __init__(
-        self,
-        n_features: int = 20,
-        n_labels: int = 30,
-        *,
-        tries: int = 8,
-        slots: Sequence[int | None] | None = None,
-        kind: LossKind = "ac",
-        loss: Surrogate | None = None,
-        U: float | None = None,
-        density: float | None = None,
-        correlation: float = 0.0,
-        seed: int = 0,
-    ) -> None:
+        self, n_features: int = 20, n_labels: int = 30, *, tries: int = 8,
+        slots: Sequence[int | None] | None = None, kind: LossKind = "ac",
+        loss: Surrogate | None = None, U: float | None = None, density: float | None = None,
+        correlation: float = 0.0, seed: int = 0,
+    ) -> None:  # fmt: skip
         super().__init__(
             n_features,
             n_labels,

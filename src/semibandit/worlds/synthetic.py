@@ -88,16 +88,10 @@ class Synthetic:
     """
 
     def __init__(
-        self,
-        n_features: int = 20,
-        n_labels: int = 30,
-        *,
-        loss: Surrogate | None = None,
-        U: float | None = None,
-        density: float | None = None,
-        correlation: float = 0.0,
+        self, n_features: int = 20, n_labels: int = 30, *, loss: Surrogate | None = None,
+        U: float | None = None, density: float | None = None, correlation: float = 0.0,
         seed: int = 0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.n_features = whole_number("n_features", n_features, least=2)
         self.n_labels = whole_number("n_labels", n_labels, least=1)
         self.seed = whole_number("seed", seed, least=0)
@@ -162,15 +156,9 @@ class Synthetic:
         return np.flatnonzero(copula.draw(random, self.prob(x), self.correlation))
 
     def expected(
-        self,
-        kind: LossKind,
-        x: Floats,
-        shown: Ints,
-        *,
-        a: float = 0.5,
-        cost: Cost = decreasing,
+        self, kind: LossKind, x: Floats, shown: Ints, *, a: float = 0.5, cost: Cost = decreasing,
         slots: Slots = None,
-    ) -> float:
+    ) -> float:  # fmt: skip
         """Return E[loss of the slate | x] exactly; the parameters are those of `expected_loss`."""
         p = self.prob(x)
         both = None
@@ -180,14 +168,9 @@ class Synthetic:
         return expected_loss(kind, p, shown, a=a, cost=cost, slots=S, both=both)
 
     def best(
-        self,
-        kind: LossKind,
-        x: Floats,
-        *,
-        a: float = 0.5,
-        cost: Cost = decreasing,
+        self, kind: LossKind, x: Floats, *, a: float = 0.5, cost: Cost = decreasing,
         slots: Slots = None,
-    ) -> Ints:
+    ) -> Ints:  # fmt: skip
         """Return the slate that regret is measured against.
 
         For "ac" and "hamming" it is Lemma 1's, for "rank" and "p_rank" the f* of Lemma 2, which is

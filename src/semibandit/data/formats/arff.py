@@ -52,12 +52,12 @@ def read_arff(
     test : path, optional
         The file with the rows for testing. By default x-test.arff for x-train.arff, if it is there.
     name : str, optional
-        The name of the data set. By default it follows from the file's name.
+        As for `read_csv`.
 
     Returns
     -------
     Dataset
-        The data set, with the names of its features and labels.
+        With the names of the attributes.
 
     Raises
     ------

@@ -42,12 +42,12 @@ def read_extreme(
     test : path, optional
         The file with the rows for testing. By default test.txt for train.txt, if it is there.
     name : str, optional
-        The name of the data set. By default it follows from the file's name.
+        As for `read_csv`.
 
     Returns
     -------
     Dataset
-        The data set.
+        Without names: the format has none.
 
     Raises
     ------

@@ -32,13 +32,9 @@ TRUTH_VALUES = {"true": 1.0, "false": 0.0}
 
 
 def read_csv(
-    path: str | os.PathLike[str],
-    *,
-    labels: LabelColumns,
-    split: str | None = None,
-    test: str | os.PathLike[str] | None = None,
-    name: str | None = None,
-) -> Dataset:
+    path: str | os.PathLike[str], *, labels: LabelColumns, split: str | None = None,
+    test: str | os.PathLike[str] | None = None, name: str | None = None,
+) -> Dataset:  # fmt: skip
     """Read a table whose first line names the columns, separated by commas, semicolons or tabs.
 
     Parameters
@@ -74,13 +70,9 @@ def read_csv(
 
 
 def read_parquet(
-    path: str | os.PathLike[str],
-    *,
-    labels: LabelColumns,
-    split: str | None = None,
-    test: str | os.PathLike[str] | None = None,
-    name: str | None = None,
-) -> Dataset:
+    path: str | os.PathLike[str], *, labels: LabelColumns, split: str | None = None,
+    test: str | os.PathLike[str] | None = None, name: str | None = None,
+) -> Dataset:  # fmt: skip
     """Read a Parquet file; it needs pyarrow (`pip install 'semibandit[data]'`).
 
     The parameters, the result and the errors are those of `read_csv`.
