@@ -99,6 +99,7 @@ def test_sweep_runs_a_grid_once(table, tmp_path):
     assert "'alpha' is not a setting" in run("sweep", plan).output
     plan.write_text("[settings]\n")
     assert "[settings] is unknown" in run("sweep", plan).output
+    assert "there is no file" in run("sweep", tmp_path / "none.toml").output
     plan.write_text("grid\n")
     assert "is not TOML" in run("sweep", plan).output
 

@@ -90,48 +90,6 @@ def test_rank_in_many_threads_gives_what_one_thread_gives(make):
     assert found == expected
 
 
-def test_neither_rank_nor_learn_starves_the_other():
-    learner, stop, ranks = sb.SlateUCB(D, K), threading.Event(), [0]
-
-    def watch():
-        while not stop.is_set():
-            learner.rank(np.ones(D), 2)
-            ranks[0] += 1
-
-    watchers = [threading.Thread(target=watch) for _ in range(3)]
-    for watcher in watchers:
-        watcher.start()
-    for learned in range(10**9):  # both go on until both have moved
-        slate = learner.rank(np.ones(D), 2)
-        learner.learn(slate, [])
-        if learned > 300 and ranks[0] > 100:
-            break
-    stop.set()
-    for watcher in watchers:
-        watcher.join()
-
-
-def test_a_retired_label_is_never_shown_while_others_rank():
-    learner, stop, wrong = sb.SlateUCB(D, list("abcdef"), a=1.0), threading.Event(), []
-
-    def watch():
-        while not stop.is_set():
-            slate = learner.rank(np.ones(D))
-            if None in slate.labels:
-                wrong.append(slate.labels)
-
-    watchers = [threading.Thread(target=watch) for _ in range(4)]
-    for watcher in watchers:
-        watcher.start()
-    for _ in range(200):
-        learner.retire_labels(["b", "e"])
-        learner.add_labels(["b", "e"])
-    stop.set()
-    for watcher in watchers:
-        watcher.join()
-    assert not wrong
-
-
 @pytest.mark.parametrize("make", ALL)
 def test_a_copy_goes_its_own_way(make):
     learner, twin = make(), make()
@@ -142,33 +100,6 @@ def test_a_copy_goes_its_own_way(make):
     assert drive(learner, 20, first=20) == drive(twin, 20, first=20)
     again = pickle.loads(pickle.dumps(learner))
     assert drive(again, 10, first=40) == drive(learner, 10, first=40)
-
-
-def test_rank_beside_learn_sees_whole_rounds_only():
-    """Every rank in another thread is one that some moment between two learns would give."""
-    x = np.ones(D)
-    learner, twin = (sb.SlateUCB(D, K, width=sb.Scaled(0.5), seed=1) for _ in range(2))
-    possible = []
-    for _ in range(300):
-        slate = twin.rank(x, 3)
-        possible.append(twin.scores(x).margin.tobytes())
-        twin.learn(slate, slate.labels[:1])
-    possible.append(twin.scores(x).margin.tobytes())
-    seen, stop = [], threading.Event()
-
-    def watch():
-        while not stop.is_set():
-            seen.append(learner.scores(x).margin.tobytes())
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    for _ in range(300):
-        slate = learner.rank(x, 3)
-        learner.learn(slate, slate.labels[:1])
-    stop.set()
-    watcher.join()
-    assert seen
-    assert set(seen) <= set(possible)
 
 
 BAD_CONTEXTS = [
@@ -410,60 +341,6 @@ def test_bias_appends_a_constant_before_normalising():
     bandit = sb.SlateUCB(2, K, bias=True)
     np.testing.assert_allclose(bandit.rank([2.0, 2.0]).x, [2 / 3, 2 / 3, 1 / 3])
     assert bandit.rank([0.0, 0.0]).x.tolist() == [0, 0, 1]
-
-
-@pytest.mark.parametrize("make", ALL)
-def test_labels_come_and_go_without_touching_the_others(make):
-    learner = make(list("abcdef"))
-    drive(learner, 30)
-    x = np.ones(D)
-    before = dict(zip(learner.labels, learner.scores(x).margin.tolist(), strict=True))
-    assert learner.add_labels(["g", "h"]) == ["g", "h"]
-    learner.retire_labels(["b", "d"])
-    assert learner.add_labels(["i"]) == ["i"]  # takes the place of b
-    assert sorted(learner.labels) == sorted("acefghi")
-    assert learner.n_labels == 7
-    after = dict(zip(learner.labels, learner.scores(x).margin.tolist(), strict=True))
-    for name in "acef":
-        assert after[name] == pytest.approx(before[name], abs=1e-15)
-    for name in "ghi":
-        assert after[name] == 0
-    for z in contexts(40, seed=3):
-        assert set(learner.rank(z).labels) <= set("acefghi")
-    with pytest.raises(ValueError, match="names 'b', which is not a label"):
-        learner.rank(x, candidates=["b"])
-    with pytest.raises(ValueError, match="'g' is there already"):
-        learner.add_labels(["g"])
-    with pytest.raises(ValueError, match="names its labels"):
-        learner.add_labels(2)
-    drive(learner, 30, first=30)
-
-
-def test_feedback_for_a_label_retired_meanwhile_is_passed_over():
-    bandit = sb.SlateUCB(D, list("abc"), a=1.0)
-    slate = bandit.rank(np.ones(D))
-    bandit.retire_labels(["b"])
-    bandit.add_labels(["z"])  # has b's row now
-    bandit.learn(slate, ["a", "b"])
-    margin = dict(zip(bandit.labels, bandit.scores(np.ones(D)).margin, strict=True))
-    assert margin["a"] > 0 > margin["c"]
-    assert margin["z"] == 0
-
-
-def test_numbers_of_numbered_labels_are_never_given_twice():
-    bandit = sb.SlateUCB(D, 3, a=1.0)
-    bandit.retire_labels([1])
-    assert bandit.add_labels(2) == [3, 4]
-    assert sorted(bandit.labels) == [0, 2, 3, 4]
-    assert sorted(bandit.rank(np.ones(D)).labels) == [0, 2, 3, 4]
-
-
-def test_a_learner_without_labels_shows_nothing_until_it_has_some():
-    for width in (sb.Scaled(1.0), sb.KnownNorm(1.0), sb.UnknownNorm()):
-        bandit = sb.SlateUCB(D, [], width=width)
-        assert bandit.rank(np.ones(D)).labels == []
-        bandit.add_labels(["a"])
-        assert bandit.rank(np.ones(D)).labels == ["a"]
 
 
 def test_another_draw_is_another_draw():

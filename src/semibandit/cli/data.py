@@ -126,7 +126,7 @@ def info(
 
 
 def _known(what: str) -> CatalogueEntry | None:
-    """The catalogue's set of that name, where no file is called so."""
+    """The catalogue's set of that name, if no file has it."""
     if Path(what).exists():
         return None
     return next((known for known in catalogue.SOURCE.sets if known.name == what.lower()), None)

@@ -14,7 +14,7 @@ from semibandit._util.csv_file import write_csv
 from semibandit.cli.errors import reporting_errors
 from semibandit.cli.options import Address, Backend, Jobs
 from semibandit.cli.output import print_line, print_table
-from semibandit.errors import FileError, UnknownKeyword
+from semibandit.errors import FileError, MissingFile, UnknownKeyword
 from semibandit.experiments.setting import Setting, run
 from semibandit.experiments.sweep import grid
 from semibandit.experiments.sweep import sweep as run_all
@@ -67,6 +67,8 @@ def _read_plan(path: Path) -> list[dict[str, Any]]:
     """The settings of all runs."""
     try:
         plan = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise MissingFile(f"there is no file {path}") from None
     except tomllib.TOMLDecodeError as why:
         raise FileError(f"{path} is not TOML: {why}") from None
     for key in plan:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from semibandit._util.version import __version__
 from semibandit.data.catalogue import SOURCE
 from semibandit.data.download.cache import cached_path, download_dataset
 from semibandit.errors import DownloadError
@@ -177,7 +178,7 @@ def _description(name: str) -> dict[str, Any]:
 def _machine() -> dict[str, str]:
     """What the numbers were computed on and with."""
     machine = {
-        "semibandit": importlib.metadata.version("semibandit"),
+        "semibandit": __version__,
         "Python": platform.python_version(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}",
         "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),

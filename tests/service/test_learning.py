@@ -1,0 +1,264 @@
+"""Feedback and label changes: learned once, in the log's order, and again to the bit."""
+
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from engines import LABELS, D, change, count, give, learned, rank, running, status
+from learners import bits
+from server import until
+
+import semibandit as sb
+import semibandit.policies.batch
+from semibandit.errors import StoreError
+from semibandit.service.engine.engine import Engine
+from semibandit.service.settings import Limits
+from semibandit.store.rebuild import rebuild
+from semibandit.store.store import Store
+
+
+def test_feedback_late_out_of_order_and_again(engine):
+    old, new = rank(engine), rank(engine)
+    assert give(engine, new.id, []).clicked == []
+    assert give(engine, old.id, old.labels[::-1]).id == old.id
+    learned(engine, 2)
+    assert give(engine, old.id, old.labels).id == old.id  # the same, in another order
+    assert status(lambda: give(engine, old.id, [])) == 409
+    assert status(lambda: give(engine, old.id, old.labels, old.labels)) == 409
+    assert status(lambda: give(engine, "nobody", [])) == 404
+    third = rank(engine, slots=1)
+    hidden = next(label for label in LABELS if label not in third.labels)
+    assert status(lambda: give(engine, third.id, [hidden])) == 422
+    assert status(lambda: give(engine, third.id, [], [hidden])) == 422
+    assert status(lambda: give(engine, third.id, third.labels, [])) == 422
+    assert status(lambda: give(engine, third.id, third.labels * 2)) == 422
+    assert engine.learner.t == 3
+
+
+def test_the_same_feedback_at_once_is_learned_once(engine):
+    one = rank(engine)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: give(engine, one.id, one.labels[:1]), range(24)))
+    learned(engine, 1)
+    assert count(engine, "feedback") == 1
+    assert engine.learner.t == 2
+
+
+def test_live_stopped_and_rebuilt_are_the_same_to_the_bit(where):
+    with running(where, snapshot_every=7) as engine, ThreadPoolExecutor(8) as pool:
+
+        def visit(i):
+            random = np.random.default_rng(i)
+            found = rank(engine, random.standard_normal(D), 3)
+            give(engine, found.id, [label for label in found.labels if random.random() < 0.4])
+
+        list(pool.map(visit, range(60)))
+        change(engine, retire=["b"])
+        change(engine, add=["x", "y"])
+        list(pool.map(visit, range(60, 120)))
+        learned(engine, 122)
+        live = bits(engine.learner)
+    store = Store(where)
+    assert len(store.snapshots()) > 1
+    for after in (None, 0):
+        assert bits(rebuild(store, after)[0]) == live
+    store.close()
+
+
+def test_labels_come_and_go(engine):
+    change(engine, add=["new"])
+    assert rank(engine, candidates=["new"]).labels == ["new"]
+    shown = rank(engine, candidates=["new", "a"])
+    change(engine, retire=["new"])
+    assert status(lambda: rank(engine, candidates=["new"])) == 422
+    assert status(lambda: change(engine, add=["a"])) == 409
+    assert status(lambda: change(engine, retire=["new"])) == 404
+    assert status(lambda: change(engine, add=3)) == 422
+    give(engine, shown.id, ["new"])  # retired meanwhile: passed over
+
+
+def test_no_more_labels_than_the_limit(tmp_path):
+    with running(tmp_path, limits=Limits(labels=7)) as engine:
+        change(engine, add=["g"])
+        assert status(lambda: change(engine, add=["h"])) == 422
+
+
+def test_too_many_waiting_requests_are_told_to_come_again(tmp_path):
+    with running(tmp_path, limits=Limits(queue=5)) as engine:
+        with engine.queue.condition:
+            requests = [
+                engine.pending_rank([1.0, 0, 0, 0], 2, None, None, None, Future()) for _ in range(6)
+            ]
+            assert status(lambda: engine.submit(requests)) == 503
+            assert engine.waiting == 0  # all or none
+            engine.submit(requests[:5])
+            assert status(lambda: engine.submit(requests[5:])) == 503
+        for one in requests[:5]:
+            assert one.answer.result().labels
+
+
+def test_feedback_beyond_the_backlog_is_told_to_come_again(tmp_path, monkeypatch):
+    go = threading.Event()
+    learn = sb.SlateUCB.learn
+
+    def slowly(self, *arguments):
+        go.wait()
+        learn(self, *arguments)
+
+    monkeypatch.setattr(sb.SlateUCB, "learn", slowly)
+    with running(tmp_path, limits=Limits(backlog=3)) as engine:
+        found = [rank(engine) for _ in range(4)]
+        for one in found[:3]:
+            give(engine, one.id, [])
+        assert status(lambda: give(engine, found[3].id, [])) == 503
+        assert rank(engine).labels  # deciding goes on while learning is stuck
+        go.set()
+        learned(engine, 3)
+        give(engine, found[3].id, [])
+
+
+def test_no_answer_in_time_counts_as_nothing_clicked(where):
+    with running(where, wait=0.2) as engine:
+        silent = rank(engine)
+        learned(engine, 1)
+        assert engine.learner.t == 2
+        assert give(engine, silent.id, []).waited  # that is what it counted as
+        assert status(lambda: give(engine, silent.id, silent.labels[:1])) == 409
+        told = rank(engine)
+        give(engine, told.id, told.labels[:1])
+        live = bits(engine.learner) if engine.learning.learned == 2 else None
+    with running(where) as engine:  # without a wait
+        assert engine.learner.t == 3
+        assert live in (None, bits(engine.learner))
+        quiet = rank(engine)
+    with running(where, wait=0.01) as engine:  # what was left unlearned is learned now
+        learned(engine, 1)
+        with engine.store.beside() as store:
+            assert store.feedback([quiet.id])[quiet.id].waited
+        assert engine.learner.t == 4
+
+
+def test_learning_gives_way_to_those_who_wait(engine, monkeypatch):
+    slept = []
+    monkeypatch.setattr("semibandit.service.engine.learning.sleep", slept.append)
+    busy = engine.learning._busy
+    found = [rank(engine) for _ in range(2)]
+    give(engine, found[0].id, [])
+    learned(engine, 1)
+    assert slept == []
+    waiting = Future()
+    with engine.queue.condition:  # nobody takes anything
+        assert not busy()
+        engine.submit([engine.pending_rank([1.0, 0, 0, 0], 2, None, None, None, waiting)])
+        assert busy()
+    waiting.result()
+    engine.learning._busy = lambda: True
+    give(engine, found[1].id, [])
+    until(lambda: slept)
+    assert 0 < slept[0] < 1
+
+
+def test_a_snapshot_can_be_asked_for(engine):
+    for _ in range(3):
+        give(engine, rank(engine).id, [])
+    place = engine.learning.snapshot().result()
+    assert place == engine.store.last
+    with engine.store.beside() as store:
+        assert bits(store.snapshot(place)) == bits(engine.learner)
+
+
+class Moody:
+    """A database that fails when it is told to: before a commit, or after it."""
+
+    def __init__(self, database):
+        self._database, self.fails = database, None
+
+    def __getattr__(self, name):
+        return getattr(self._database, name)
+
+    def rows(self, sql, values=()):
+        writes = sql.startswith("INSERT")
+        if writes and self.fails == "before":
+            raise StoreError("gone")
+        found = self._database.rows(sql, values)
+        if writes and self.fails == "after":
+            raise StoreError("gone after the commit, and nobody knows")
+        return found
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_store_that_fails_is_taken_up_again_and_nothing_is_lost_or_doubled(where, when):
+    with running(where) as engine:
+        one, two = rank(engine), rank(engine, id="mine")
+        engine.store._db = moody = Moody(engine.store._db)
+        moody.fails = when
+        assert status(lambda: give(engine, one.id, one.labels[:1])) == 503
+        assert not engine.healthy
+        # the next group finds the store well again: reopening replaces the moody one
+        assert give(engine, one.id, one.labels[:1]).clicked == one.labels[:1]
+        assert rank(engine, id="mine").labels == two.labels
+        learned(engine, 1)
+        assert engine.healthy
+        assert engine.learner.t == 2
+        live = bits(engine.learner)
+    store = Store(where)
+    assert store.count("feedback") == 1
+    assert bits(rebuild(store, 0)[0]) == live
+    store.close()
+
+
+def test_a_large_learner_is_made_ready_first_and_says_so(tmp_path):
+    messages = []
+    for name, learner in (("small", sb.SlateUCB(D, LABELS)), ("large", sb.SlateUCB(60, 40))):
+        store = Store.create(tmp_path / name, learner)
+        Engine(store, say=messages.append)
+        store.close()
+        assert len(messages) == (name == "large")
+    assert "first time on a machine" in messages[0]
+
+
+def test_a_learner_that_must_be_told_everything_is_refused(tmp_path):
+    store = Store.create(tmp_path, sb.OBR(D, LABELS))
+    with pytest.raises(ValueError, match="OBR must be told every relevant label"):
+        Engine(store)
+    store.close()
+
+
+@pytest.mark.parametrize("kind", [sb.Thompson, sb.Banditron, sb.Confidit, sb.EpsilonGreedy])
+def test_learners_that_draw_draw_anew_and_are_rebuilt(tmp_path, kind):
+    with running(tmp_path, kind(D, LABELS, seed=3)) as engine:
+        slots = 1 if kind in (sb.Banditron, sb.Confidit) else 3
+        found = [rank(engine, slots=slots) for _ in range(40)]
+        if kind is sb.Thompson:
+            assert len({tuple(one.labels) for one in found}) > 1  # the same context and round
+        for one in found:
+            give(engine, one.id, one.labels[:1])
+        learned(engine, 40)
+        live = bits(engine.learner)
+    store = Store(tmp_path)
+    assert bits(rebuild(store, 0)[0]) == live
+    store.close()
+
+
+def test_contexts_too_large_to_sum_are_refused(tmp_path):
+    with running(tmp_path, sb.SlateUCB(D, LABELS, normalize=False)) as engine:
+        with pytest.raises(ValueError, match=r"numbers beyond 1e\+100"):
+            rank(engine, [1e308, 1e308, 0, 0])
+        assert rank(engine, [1.0, 0, 0, 0]).labels
+
+
+def test_the_statistics_count_and_survive_a_restart(tmp_path):
+    with running(tmp_path) as engine:
+        one, two = rank(engine, slots=2), rank(engine, slots=2)
+        give(engine, one.id, one.labels[:1])
+        give(engine, two.id, [], two.labels[:1])
+        before = engine.statistics.summary()
+    with running(tmp_path) as engine:
+        after = engine.statistics.summary()
+    for found in (before, after):
+        assert (found["decisions"], found["feedback"]) == (2, 2)
+        assert (found["shown"], found["clicks"]) == (3, 1)
+        assert found["top"][0] == {"label": one.labels[0], "shown": 2, "clicked": 1}
+        assert sum(minute["clicks"] for minute in found["minutes"]) == 1
+        assert sum(bin["labels"] for bin in found["calibration"]) == 3

@@ -1,0 +1,60 @@
+"""An engine with a store of its own, and what tests ask of it."""
+
+import pytest
+from server import until
+
+import semibandit as sb
+from semibandit.errors import SemibanditError
+from semibandit.service.engine.engine import Engine
+from semibandit.service.engine.requests import PendingFeedback, PendingLabelChange
+from semibandit.service.http.errors import status_of
+from semibandit.service.settings import Settings
+from semibandit.store.event import Feedback, LabelChange
+from semibandit.store.store import Store
+
+D, LABELS = 4, list("abcdef")
+
+
+class running:
+    """An engine with a new store, or the store that is there."""
+
+    def __init__(self, where, learner=None, **settings):
+        learner = learner or sb.SlateUCB(D, LABELS)
+        store = Store(where) if Store.exists(where) else Store.create(where, learner)
+        self.engine = Engine(store, Settings(**settings))
+
+    def __enter__(self):
+        self.engine.start()
+        return self.engine
+
+    def __exit__(self, *_):
+        self.engine.stop()
+
+
+def rank(engine, context=(1.0, 2.0, 3.0, 4.0), slots=2, id=None, candidates=None, exclude=None):
+    return engine.ask(
+        lambda answer: engine.pending_rank(list(context), slots, candidates, exclude, id, answer)
+    )
+
+
+def give(engine, id, clicked, examined=None):
+    return engine.ask(lambda answer: PendingFeedback(Feedback(id, 0.0, clicked, examined), answer))
+
+
+def change(engine, **what):
+    return engine.ask(lambda answer: PendingLabelChange(LabelChange(0.0, **what), answer))
+
+
+def learned(engine, n):
+    until(lambda: engine.learning.learned >= n)
+
+
+def count(engine, kind):
+    with engine.store.beside() as store:
+        return store.count(kind)
+
+
+def status(work):
+    with pytest.raises(SemibanditError) as why:
+        work()
+    return status_of(why.value)
