@@ -27,7 +27,7 @@ def test_finite_numbers_become_floats(value):
     assert type(found) is float
 
 
-@pytest.mark.parametrize("value", [True, "1", None, -0.1, float("nan"), float("inf")])
+@pytest.mark.parametrize("value", [True, "1", None, -0.1, float("nan"), float("inf"), 10**400])
 def test_what_is_no_finite_number_is_named(value):
     with pytest.raises(InputError, match=r"^x = .*, but it must be a finite number of at least 0"):
         finite_number("x", value, least=0.0)

@@ -98,6 +98,12 @@ def test_options_of_a_data_set_do_not_go_with_a_log(played):
         assert f"{wrong[0]} does not go with a log" in refused.output
 
 
+def test_a_log_cannot_be_learned_by_who_must_be_told_everything(played):
+    refused = run("replay", played[0] / "log.jsonl", "--learner", "OBR")
+    assert refused.exit_code == 2
+    assert "OBR must be told every relevant label" in refused.output
+
+
 def test_a_log_that_began_elsewhere_is_not_begun_anew(tmp_path):
     learner = sb.SlateUCB(2, ["a", "b"])
     learner.learn(learner.rank([1, 0], 1), [])

@@ -60,6 +60,9 @@ def test_replay_compares_and_keeps_every_round(table, tmp_path, format):
         (["OWN", "--labels", "label_*", "--compare", "OBR bias=maybe"], "true or false"),
         (["OWN", "--labels", "label_*", "--format", "xls"], "must be one of csv, parquet"),
         (["OWN", "--labels", "label_*", "--a", "3"], "a = 3.0"),
+        (["OWN", "--labels", "label_*", "--compare", ""], "--compare needs a learner"),
+        (["OWN", "--labels", "label_*", "--compare", "OBR rounds=0"], "rounds = 0"),
+        (["OWN", "--learner", "Greedy", "--width", "scaled:1"], "--width does not go with"),
     ],
 )
 def test_replay_names_mistakes(table, arguments, message):
@@ -100,6 +103,18 @@ def test_sweep_runs_a_grid_once(table, tmp_path):
     plan.write_text("[settings]\n")
     assert "[settings] is unknown" in run("sweep", plan).output
     assert "there is no file" in run("sweep", tmp_path / "none.toml").output
+    for wrong, reason in (
+        ("setting = 3\n", "setting = 3, but it must be a table"),
+        ("[grid]\nseed = []\n", "seed = [] in [grid]"),
+        ("[grid]\nseed = [1]\n", "data is missing"),
+        ('[setting]\ndata = "x"\nlearner = 3\n', "learner = 3, but it must be words"),
+    ):
+        plan.write_text(wrong)
+        result = run("sweep", plan)
+        assert result.exit_code == 2
+        assert reason in " ".join(result.output.split())
+    plan.write_bytes(b"\xff\xfe")
+    assert "is not TOML" in run("sweep", plan).output
     plan.write_text("grid\n")
     assert "is not TOML" in run("sweep", plan).output
 

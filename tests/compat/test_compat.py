@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import semibandit as sb
+from semibandit.service.config import StoreConfig, open_store
 from semibandit.store.export import open_log
 from semibandit.store.rebuild import learn_event, rebuild
 from semibandit.store.store import Store
@@ -56,3 +57,11 @@ def test_a_log_from_before_is_learned_again(file):
         for _, event, decision in log.learnable_events():
             assert learn_event(log.learner, event, decision)
         check(log.learner, EXPECTED[Path(file).stem])
+
+
+def test_a_store_from_before_is_opened_by_the_options_of_before(tmp_path):
+    shutil.copytree(FILES / "store_thompson", tmp_path / "s")
+    config = StoreConfig(features=4, learner={"learner": "Thompson", "model": "diagonal"})
+    open_store(str(tmp_path / "s"), config).close()
+    with pytest.raises(sb.InputError, match=r"made with learner = 'Thompson:0\.25'"):
+        open_store(str(tmp_path / "s"), StoreConfig(learner={"learner": "Thompson:0.5"}))

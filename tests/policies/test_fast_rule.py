@@ -1,5 +1,7 @@
 """Compiled loops decide only in the place of learners that say so, each for itself alone."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from learners import ALL, D, K, contexts
@@ -59,3 +61,14 @@ def test_a_subclass_is_asked_itself_in_batches_and_in_replay(monkeypatch):
     fast, plain = Backwards(D, K, seed=3), Backwards(D, K, seed=3)
     one, two = sb.replay(fast, X, Y, 2), sb.replay(plain, X, Y, 2, plain=True)
     assert (one.slates == two.slates).all()
+
+
+def test_a_cost_need_not_be_hashable():
+    @dataclass
+    class Half:
+        def __call__(self, i, s):
+            return 0.5
+
+    learner = sb.SlateUCB(D, K, cost=Half())
+    assert [len(slate) for slate in learner.rank_many(contexts(3), 2)] == [2, 2, 2]
+    assert len(sb.replay(learner, contexts(9), np.zeros((9, K)), 2)) == 9

@@ -38,6 +38,7 @@ def test_the_defaults_are_the_learners():
         ({"learner": "Banditron:2"}, "gamma = 2.0"),
         ({"loss": "hinge"}, "loss = 'hinge'"),
         ({"a": 2}, "a = 2"),
+        ({"learner": 3}, "learner = 3, but it must be words"),
         ({"bias": "yes"}, "bias = 'yes', but it must be true or false"),
         ({"seed": -1}, "seed = -1"),
     ],
@@ -51,6 +52,8 @@ def test_what_is_misspelled_is_named(given, message):
 def test_an_unknown_key_is_named_with_its_neighbour():
     with pytest.raises(sb.InputError, match=r"'widht' is not a setting; did you mean 'width'\?"):
         LearnerSpec.from_dict({"widht": "scaled:1"})
+    with pytest.raises(TypeError, match=r"did you mean 'width'\?"):
+        LearnerSpec().changed(widht="scaled:1")
 
 
 def test_the_same_learner_in_other_words():
@@ -71,6 +74,22 @@ def test_a_learner_of_your_own_has_no_words():
 def test_a_misspelt_keyword_names_its_neighbour(cls):
     with pytest.raises(TypeError, match=r"has no parameter 'biass'; did you mean 'bias'\?"):
         cls(D, K, biass=True)
+
+
+def test_a_subclass_may_hand_keywords_on():
+    class Mine(sb.SlateUCB):
+        def __init__(self, *arguments, mine=1, **keywords):
+            super().__init__(*arguments, **keywords)
+
+    assert Mine(D, K, seed=3, mine=2).seed == 3
+    with pytest.raises(sb.InputError, match=r"Mine has no parameter 'sed'; did you mean 'seed'\?"):
+        Mine(D, K, sed=3)
+
+
+def test_words_that_a_learner_ignores_are_parsed_all_the_same():
+    with pytest.raises(sb.InputError, match="width = 'nonsense'"):
+        LearnerSpec(learner="Random", width="nonsense").build(D, K)
+    assert LearnerSpec(learner="Greedy").ignores(["width", "model", "a"]) == ["width"]
 
 
 @pytest.mark.parametrize("cls", LEARNERS.values())

@@ -11,6 +11,7 @@ import pytest
 from learners import ALL, D, K, drive
 
 import semibandit as sb
+from semibandit.errors import FileError, MissingFile
 
 
 @pytest.mark.parametrize("make", ALL)
@@ -157,7 +158,10 @@ def rewritten(path, change):
         (lambda h, a: h.update(version="x"), "header has no version"),
         (lambda h, a: h.update(learner="Oracle"), "holds a Oracle; import that class first"),
         (lambda h, a: h.pop("t"), "damaged"),
-        (lambda h, a: h["settings"]["width"].update({"is": "Wide"}), "unknown kind, 'Wide'"),
+        (
+            lambda h, a: h["settings"]["width"].update({"is": "Wide"}),
+            r"unknown kind, \{'is': 'Wide'",
+        ),
         (lambda h, a: a.pop("model.w"), "'w' is missing"),
         (lambda h, a: a.update(tie=a["tie"][1:]), "'tie' is float64 of shape"),
         (lambda h, a: a.update({"model.A_inv": a["model.A_inv"][:, 1:]}), "'A_inv' is float64"),
@@ -255,3 +259,63 @@ def test_rights_of_the_file_are_kept(saved):
     saved.chmod(0o640)
     sb.load(saved).save(saved)
     assert saved.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_bug_in_a_part_of_your_own_is_not_a_damaged_file(tmp_path):
+    def width(norm2, **_):
+        return 0.3 * np.sqrt(norm2)
+
+    def broken(norm2, **_):
+        raise KeyError("mine")
+
+    sb.SlateUCB(D, K, width=width).save(tmp_path / "m.npz")
+    with pytest.raises(KeyError, match="mine"):
+        sb.load(tmp_path / "m.npz", width=broken)
+    with pytest.raises(sb.InputError, match="it gives other values"):
+        sb.load(tmp_path / "m.npz", width=lambda norm2, **_: norm2[:1])
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("t",), "x"),
+        (("n_features",), "many"),
+        (("labels", "names"), {"a": 1}),
+        (("common", "cost"), {"is": "Scaled", "alpha": 1.0}),
+        (("common", "cost"), {}),
+        (("settings", "width"), {"is": "Scaled", "alhpa": 1.0}),
+        (("settings", "loss"), {"is": "Logistic"}),
+        (("settings",), None),
+    ],
+)
+def test_a_damaged_header_is_a_file_error(saved, path, value):
+    with np.load(saved) as archive:
+        arrays = dict(archive)
+    header = json.loads(arrays["semibandit"].tobytes())
+    inner = header
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    arrays["semibandit"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez(saved, **arrays)
+    with pytest.raises(FileError, match=r"model\.npz"):
+        sb.load(saved)
+
+
+def test_an_array_that_is_one_number_is_a_file_error(saved):
+    with np.load(saved) as archive:
+        arrays = dict(archive)
+    for name in arrays:
+        if name != "semibandit":
+            np.savez(saved, **arrays | {name: np.float64(1.0)})
+            with pytest.raises(FileError):
+                sb.load(saved)
+
+
+def test_what_is_no_file_is_refused(tmp_path):
+    with pytest.raises(FileError, match="is a folder"):
+        sb.load(tmp_path)
+    with pytest.raises(sb.InputError, match="path = None"):
+        sb.load(None)
+    with pytest.raises(MissingFile, match=r"there is no file .*none\.npz"):
+        sb.load(tmp_path / "none.npz")

@@ -46,10 +46,14 @@ def whole_number(name: str, value: object, *, least: int) -> int:
 
 def finite_number(name: str, value: object, *, least: float = -math.inf) -> float:
     """The value as a float, or an error if it is not a finite number of at least `least`."""
-    if not is_number(value) or not least <= value < math.inf:  # type: ignore[operator]
+    try:
+        number = float(value) if is_number(value) else math.nan  # type: ignore[arg-type]
+    except OverflowError:  # an int beyond all floats
+        number = math.inf
+    if not least <= number < math.inf:
         bound = "" if least == -math.inf else f" of at least {least:g}"
-        raise InputError(f"{name} = {value!r}, but it must be a finite number{bound}")
-    return float(value)  # type: ignore[arg-type]
+        raise InputError(f"{name} = {shortened(value)}, but it must be a finite number{bound}")
+    return number
 
 
 def shortened(value: object, most: int = 80) -> str:
@@ -73,8 +77,17 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def check_keywords(cls: type, given: Iterable[str]) -> None:
-    """Raise `UnknownKeyword` if a keyword is not a parameter of the class's constructor."""
-    parameters: Any = inspect.signature(cls).parameters
+    """Raise `UnknownKeyword` if a keyword is not a parameter of the class's constructor.
+
+    A constructor with `**keywords` hands them on, so those of the class above it count as well.
+    """
+    parameters: dict[str, inspect.Parameter] = {}
+    for base in cls.__mro__:
+        if "__init__" in vars(base):
+            own: Any = inspect.signature(vars(base)["__init__"]).parameters
+            parameters |= {name: one for name, one in own.items() if name != "self"}
+            if all(one.kind is not one.VAR_KEYWORD for one in own.values()):
+                break
     for name in given:
         if name not in parameters:
             raise UnknownKeyword(

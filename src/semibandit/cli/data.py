@@ -118,7 +118,7 @@ def info(
                 what,
                 name=name,
                 labels=label_columns(labels),
-                split=int(split) if split is not None and split.isdigit() else split,
+                split=int(split) if split is not None and split.isdecimal() else split,
                 test=test,
                 progress=progress,
             )

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from semibandit.errors import InputError
 from semibandit.policies.learner_spec import LEARNER_WORDS, LearnerSpec
 from semibandit.policies.spec import WORDS
 
@@ -109,7 +110,11 @@ ApiKey = Annotated[
 def learner_words(context: typer.Context) -> dict[str, Any]:
     """The options of `LearnerSpec` that were given to the command, in words."""
     names = [field.name for field in fields(LearnerSpec)]
-    return given(**{name: context.params.get(name) for name in names})
+    words = given(**{name: context.params.get(name) for name in names})
+    ignored = LearnerSpec(learner=words.get("learner", _default.learner)).ignores(words)
+    if "learner" in words and ignored:
+        raise InputError(f"--{ignored[0]} does not go with --learner {words['learner']}")
+    return words
 
 
 def given(**options: Any) -> dict[str, Any]:
@@ -121,5 +126,5 @@ def label_columns(columns: list[str] | None) -> list[str] | int | None:
     """What `--labels` says: names and patterns, or how many of the last columns."""
     if not columns:
         return None
-    alone = len(columns) == 1 and columns[0].lstrip("-").isdigit()
+    alone = len(columns) == 1 and columns[0].removeprefix("-").isdecimal()
     return int(columns[0]) if alone else columns

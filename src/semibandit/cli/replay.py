@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from semibandit._util.checks import whole_number
 from semibandit._util.progress import byte_progress_bar
 from semibandit.cli.errors import reporting_errors
 from semibandit.cli.options import (
@@ -180,6 +181,8 @@ def _changed_learner(log: str, words: dict[str, Any]) -> Any:
 
 def _different(own: Setting, text: str) -> Setting:
     """'Greedy', or 'SlateUCB width=scaled:0.5': the same except for what it says."""
+    if not text.strip():
+        raise InputError("--compare needs a learner: 'OBR', 'SlateUCB width=scaled:0.5'")
     name, *rest = text.split()
     changes: dict[str, Any] = {"learner": name}
     known = own.json()
@@ -205,9 +208,10 @@ def _value(key: str, text: str, like: object) -> object:
     if text.lower() == "none" and key in ("slots", "rounds"):
         return None
     try:
-        return float(text) if key == "a" else int(text)
+        number = float(text) if key == "a" else int(text)
     except ValueError:
         raise InputError(f"{key} = {text!r}, but it must be a number") from None
+    return whole_number(key, number, least=1) if key == "rounds" else number
 
 
 def _name(setting: Setting, own: Setting) -> str:

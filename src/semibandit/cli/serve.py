@@ -22,7 +22,7 @@ from semibandit.cli.options import (
     Width,
     learner_words,
 )
-from semibandit.errors import InputError, MissingExtra, MissingFile
+from semibandit.errors import FileError, InputError, MissingExtra, MissingFile
 
 __all__ = ["DEFAULT_STORE", "serve"]
 
@@ -109,8 +109,10 @@ def _count_or_names(text: str | None, what: str) -> Any:
             names = Path(text[1:]).read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
             raise MissingFile(f"--{what} = {text!r}, but there is no file {text[1:]}") from None
+        except UnicodeDecodeError as why:
+            raise FileError(f"--{what} = {text!r}, but the file is not UTF-8: {why}") from None
         return [name.strip() for name in names if name.strip()]
-    if text.isdigit():
+    if text.isdecimal():
         return int(text)
     names = [name.strip() for name in text.split(",")]
     if "" in names:

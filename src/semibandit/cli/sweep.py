@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from semibandit._util.checks import nearest
+from semibandit._util.checks import nearest, shortened
 from semibandit._util.csv_file import write_csv
 from semibandit.cli.errors import reporting_errors
 from semibandit.cli.options import Address, Backend, Jobs
@@ -69,13 +69,19 @@ def _read_plan(path: Path) -> list[dict[str, Any]]:
         plan = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise MissingFile(f"there is no file {path}") from None
-    except tomllib.TOMLDecodeError as why:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as why:
         raise FileError(f"{path} is not TOML: {why}") from None
     for key in plan:
         if key not in ("setting", "grid"):
             hint = nearest(key, ["setting", "grid"])
             raise UnknownKeyword(f"{path}: [{key}] is unknown; there is [setting] and [grid]{hint}")
+    for key, table in plan.items():
+        if not isinstance(table, dict):
+            raise FileError(f"{path}: {key} = {shortened(table)}, but it must be a table [{key}]")
     shared = plan.get("setting", {})
+    for key, choices in plan.get("grid", {}).items():
+        if isinstance(choices, list) and not choices:
+            raise FileError(f"{path}: {key} = [] in [grid], but it needs at least one choice")
     return [Setting.from_dict({**shared, **one}).json() for one in grid(**plan.get("grid", {}))]
 
 

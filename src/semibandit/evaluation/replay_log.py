@@ -12,7 +12,7 @@ from semibandit._util.progress import ProgressOption, progress_bar
 from semibandit.policies.learner import Learner
 from semibandit.store.event import Decision, Feedback
 from semibandit.store.export import open_log
-from semibandit.store.rebuild import learn_event
+from semibandit.store.rebuild import check_learns_from_shown, learn_event
 
 __all__ = ["ReplayedLog", "replay_log"]
 
@@ -84,6 +84,7 @@ def replay_log(
     expected = error = 0.0
     with open_log(log) as opened, progress_bar(None, "events", progress) as advance:
         learner = opened.learner if learner is None else learner
+        check_learns_from_shown(learner)
         for _, event, decision in opened.learnable_events():
             if isinstance(event, Feedback) and decision is not None:
                 estimate, answer = _predicted(learner, event, decision)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from semibandit._util.progress import ProgressOption, progress_bar
-from semibandit.errors import InputError, RunError
+from semibandit.errors import InputError, RunError, SemibanditError
 from semibandit.experiments.cluster import JoblibCall, check_cluster, unordered_results
 from semibandit.experiments.json_values import json_dict
 from semibandit.experiments.result_files import read_results, run_key, write_result
@@ -170,7 +170,9 @@ def _attempt(function: RunFunction, key: str, run: Run) -> tuple[str, str | Fail
             result = function(deepcopy(run))  # it may change its settings; the file has ours
         return key, json.dumps(json_dict(result, "the result"))
     except Exception as error:  # a user's function may raise anything: RunError will name it
-        return key, Failure(f"{type(error).__name__}: {error}", traceback.format_exc())
+        refused = isinstance(error, SemibanditError | OSError)
+        trace = "" if refused else traceback.format_exc()  # a refusal's text says it all
+        return key, Failure(f"{type(error).__name__}: {error}", trace)
 
 
 def _run_error(failed: list[tuple[Run, Failure]], total: int) -> RunError:
@@ -179,5 +181,8 @@ def _run_error(failed: list[tuple[Run, Failure]], total: int) -> RunError:
     if len(failed) > MOST_NAMED:
         lines.append(f"  and {len(failed) - MOST_NAMED} more")
     error = RunError(f"{len(failed)} of {total} runs failed\n" + "\n".join(lines))
-    error.add_note(f"The traceback of the first one:\n{failed[0][1].traceback}")
+    for _, failure in failed:
+        if failure.traceback:
+            error.add_note(f"The traceback of the first one:\n{failure.traceback}")
+            break
     return error

@@ -79,7 +79,8 @@ class Dual:
         if self.kernel is rbf or self.kernel is polynomial:  # type: ignore[comparison-overlap]
             raise InputError("kernel must be a kernel function with its settings, such as rbf(1.0)")
         if self.budget is not None:
-            whole_number("budget", self.budget, least=1)
+            budget = whole_number("budget", self.budget, least=1)
+            object.__setattr__(self, "budget", budget)
 
     @property
     def sparse(self) -> bool:

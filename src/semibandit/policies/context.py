@@ -118,7 +118,7 @@ def _dense(x: Any) -> Floats:
                 raise TypeError
             array = np.asarray([float(value) for value in array], dtype=np.float64)
         array = array.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"context must be a list of numbers, got {shortened(x)}") from None
     if array.ndim == 2 and array.shape[0] == 1:
         array = array[0]

@@ -64,8 +64,9 @@ class FastRule:
     @property
     def cost_kind(self) -> int:
         """DECREASING, CONSTANT or TABLE."""
-        kinds = {decreasing: DECREASING, constant: CONSTANT}
-        return kinds.get(self.cost.cost, TABLE) if callable(self.cost.cost) else TABLE
+        if self.cost.cost is decreasing:
+            return DECREASING
+        return CONSTANT if self.cost.cost is constant else TABLE
 
     @property
     def rows(self) -> Ints:

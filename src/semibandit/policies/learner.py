@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from semibandit._util.checks import whole_number
+from semibandit._util.checks import shortened, whole_number
 from semibandit.errors import InputError
 from semibandit.policies import batch, persistence
 from semibandit.policies.base import LearnerBase
@@ -111,14 +111,17 @@ class Learner(LearnerBase):
         >>> [len(slate) for slate in bandit.rank_many([[1.0, 0.0], [0.0, 1.0]], slots=[1, 2])]
         [1, 2]
         """
+        if not hasattr(X, "__iter__"):
+            raise InputError(f"X = {shortened(X)}, but it must have a context in each row")
+        draw = whole_number("draw", draw, least=0)
         rows = [X[[i]] for i in range(X.shape[0])] if hasattr(X, "tocsr") else list(X)
         limits: list[int | None] = (
             list(slots) if isinstance(slots, Sequence | np.ndarray) else [slots] * len(rows)
         )
         if len(limits) != len(rows):
             raise InputError(f"{len(limits)} slots for {len(rows)} contexts")
-        only = None if candidates is None else list(candidates)
-        without = None if exclude is None else list(exclude)
+        only = None if candidates is None else read_labels(candidates, "candidates")
+        without = None if exclude is None else read_labels(exclude, "exclude")
         requests = []
         for i, (x, limit) in enumerate(zip(rows, limits, strict=True)):
             try:

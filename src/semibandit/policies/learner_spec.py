@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import Any, Self
 
-from semibandit._util.checks import nearest
+from semibandit._util.checks import nearest, shortened
 from semibandit.errors import InputError, UnknownKeyword
 from semibandit.policies.banditron import Banditron
 from semibandit.policies.confidit import Confidit
@@ -73,17 +73,28 @@ class LearnerSpec:
             value = getattr(self, name)
             if not isinstance(value, bool):
                 raise InputError(f"{name} = {value!r}, but it must be true or false")
+        for name in ("learner", *PARTS):
+            value = getattr(self, name)
+            if not isinstance(value, str):
+                raise InputError(f"{name} = {shortened(value)}, but it must be words")
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
         """From a dictionary whose keys are checked, such as a table of a TOML file."""
+        cls._check_names(given)
+        for field in fields(cls):
+            if field.default is MISSING and field.name not in given:
+                raise InputError(f"{field.name} is missing: every setting needs it")
+        return cls(**given)
+
+    @classmethod
+    def _check_names(cls, given: Iterable[str]) -> None:
         known = [field.name for field in fields(cls)]
         for key in given:
             if key not in known:
                 raise UnknownKeyword(
                     f"{key!r} is not a setting{nearest(key, known)} (there are {', '.join(known)})"
                 )
-        return cls(**given)
 
     @classmethod
     def of(cls, learner: Learner) -> LearnerSpec:
@@ -109,13 +120,20 @@ class LearnerSpec:
         """A new learner with so many features and these labels."""
         cls, own = self._class()
         takes = inspect.signature(cls).parameters
-        parts = {part: parse(part, getattr(self, part)) for part in PARTS if part in takes}
+        parts = {part: parse(part, getattr(self, part)) for part in PARTS}  # all, to find mistakes
+        parts = {part: made for part, made in parts.items() if part in takes}
         common = {"a": self.a, "normalize": self.normalize, "bias": self.bias, "seed": self.seed}
         return cls(n_features, labels, **parts, **common, **own)  # type: ignore[arg-type]
 
     def changed(self, **changes: Any) -> Self:
         """The same, except for what is given here."""
+        self._check_names(changes)
         return replace(self, **changes)
+
+    def ignores(self, given: Iterable[str]) -> list[str]:
+        """Which of these settings the learner does not have: OBR has no model, Greedy no width."""
+        takes = inspect.signature(self._class()[0]).parameters
+        return [name for name in given if name in PARTS and name not in takes]
 
     def same_as(self, other: LearnerSpec) -> bool:
         """Whether both spell the same learner, in whatever words."""

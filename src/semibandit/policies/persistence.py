@@ -5,13 +5,16 @@ from __future__ import annotations
 import io
 import json
 import os
+import struct
 import zipfile
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from semibandit._util.atomic import replacing
+from semibandit._util.checks import shortened
 from semibandit.errors import FileError, InputError, MissingFile
 from semibandit.models.kernel import Kernel
 from semibandit.models.model import Arrays, take
@@ -29,6 +32,11 @@ __all__ = ["VERSION", "Snapshot", "config_of", "load", "register", "snapshot_of"
 VERSION = 1
 HEADER = "semibandit"
 COMMON = ("cost", "a", "normalize", "bias", "seed")  # what every learner takes
+
+BROKEN = (  # what numpy, zipfile and json raise for damaged files
+    *(ValueError, OSError, EOFError, KeyError, TypeError, NotImplementedError, RuntimeError),
+    *(MemoryError, SyntaxError, struct.error, zipfile.BadZipFile, zlib.error),
+)
 
 _classes: dict[str, type[Learner]] = {}  # every learner class, by its name in files
 
@@ -71,7 +79,10 @@ class Snapshot:
             header = json.loads(arrays.pop(HEADER).tobytes())
             if not isinstance(header, dict) or not isinstance(header.get("version"), int):
                 raise FileError("its header has no version")
-        except Exception as why:  # a broken archive fails in more ways than can be listed
+            for key, array in arrays.items():
+                if not array.ndim:
+                    raise FileError(f"the array {key!r} is a single number")
+        except BROKEN as why:
             raise FileError(f"{name} is not a whole semibandit file: {why}") from None
         if header["version"] > VERSION:
             raise FileError(
@@ -150,6 +161,8 @@ def load(
     given = {"cost": cost, "loss": loss, "width": width, "kernel": kernel}
     yours = {name: part for name, part in given.items() if part is not None}
     if not isinstance(path, str | os.PathLike):
+        if not hasattr(path, "read"):
+            raise InputError(f"path = {shortened(path)}, but it must be a path or an open file")
         return _restored(Snapshot.read(path, "the snapshot"), "the snapshot", yours)
     name = os.fspath(path)
     try:
@@ -157,11 +170,14 @@ def load(
             return _restored(Snapshot.read(file, name), name, yours)
     except FileNotFoundError:
         raise MissingFile(f"there is no file {name}") from None
+    except IsADirectoryError:
+        raise FileError(f"{name} is a folder, not a file of a learner") from None
 
 
 def _restored(snapshot: Snapshot, name: str, yours: dict[str, Any]) -> Learner:
     try:
-        cls, n_features, labels, t, settings = _read_header(snapshot.header, yours)
+        cls, n_features, labels, t, parts = _read_header(snapshot.header)
+        settings = spec.decode(parts, yours)
         learner = cls(n_features, len(labels.names), **settings)
         learner._labels, learner._t = labels, t
         learner._tie = take(snapshot.arrays, "tie", (len(labels.names),))
@@ -172,17 +188,18 @@ def _restored(snapshot: Snapshot, name: str, yours: dict[str, Any]) -> Learner:
 
 
 def _read_header(
-    header: dict[str, Any], yours: dict[str, Any]
+    header: dict[str, Any],
 ) -> tuple[type[Learner], int, Labels, int, dict[str, Any]]:
-    """The class, its features, labels, round and settings; what is missing makes a FileError."""
+    """The class, its features, labels, round and settings as JSON; a damaged one is a FileError."""
     try:
-        kind, settings = header["learner"], {**header["settings"], **header["common"]}
-        found = int(header["n_features"]), Labels.from_json(header["labels"]), int(header["t"])
-        if kind not in _classes:
-            raise InputError(f"it holds a {kind}; import that class first")
-        return _classes[kind], *found, spec.decode(settings, yours)
-    except (KeyError, TypeError, AttributeError) as why:
+        kind, settings = str(header["learner"]), {**header["settings"], **header["common"]}
+        n_features, t = int(header["n_features"]), int(header["t"])
+        labels = Labels.from_json(header["labels"])
+    except (KeyError, TypeError, ValueError, OverflowError) as why:
         raise FileError(f"its header is damaged: {why!r}") from None
+    if kind not in _classes:
+        raise InputError(f"it holds a {kind}; import that class first")
+    return _classes[kind], n_features, labels, t, settings
 
 
 def _name_of(cls: type[Learner]) -> str:

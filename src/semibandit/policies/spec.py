@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from semibandit._util.checks import nearest
+from semibandit._util.checks import nearest, shortened
 from semibandit.errors import FileError, InputError
 from semibandit.models.diagonal import Diagonal
 from semibandit.models.dual import Dual
@@ -169,7 +169,8 @@ def _parse_cost(word: str, rest: str) -> Any:
     if word == "table" and rest:
         return [[float(_number(cost)) for cost in row.split(",")] for row in rest.split(";")]
     if word not in COSTS or rest:
-        raise InputError(f"expected {WORDS['cost']}{nearest(word, [*COSTS, 'table'])}")
+        hint = "" if word in COSTS or word == "table" else nearest(word, [*COSTS, "table"])
+        raise InputError(f"expected {WORDS['cost']}{hint}")
     return COSTS[word]
 
 
@@ -237,31 +238,33 @@ def _encode(key: str, value: object) -> Any:
 def _decode(key: str, data: Any, yours: Mapping[str, object], unused: set[str]) -> Any:
     if not isinstance(data, dict):
         return data
-    name = data["is"]
+    name = data.get("is")
     if name == "your own":
         unused.discard(key)
         return _yours(key, data, yours)
-    if name == "table":
-        return Costs(data["rows"])
-    if name in COSTS:
+    if key == "cost" and name == "table":
+        return Costs(data.get("rows", ()))
+    if key == "cost" and name in COSTS:
         return Costs(COSTS[name])
-    if name in BY_NAME:
-        fields = {k: _decode(k, v, yours, unused) for k, v in data.items() if k != "is"}
-        return BY_NAME[name].build(**fields)
-    raise FileError(f"this file has a {key} of an unknown kind, {name!r}")
+    part = BY_NAME.get(str(name))
+    fields = {k: v for k, v in data.items() if k != "is"}
+    if part is None or part.kind != key or fields.keys() != set(part.fields):
+        raise FileError(f"this file has a {key} of an unknown kind, {shortened(data)}")
+    return part.build(**{k: _decode(k, v, yours, unused) for k, v in fields.items()})
 
 
 def _yours(key: str, data: dict[str, Any], yours: Mapping[str, object]) -> object:
     """The user's own part, if it is the one that was saved."""
     if key not in yours:
         raise InputError(
-            f"this learner uses a {key} of your own, {data['name']!r}, which a file cannot "
+            f"this learner uses a {key} of your own, {data.get('name')!r}, which a file cannot "
             f"hold: give it again, load(path, {key}=...)"
         )
     value: object = Costs(yours[key]) if key == "cost" else yours[key]  # type: ignore[arg-type]
-    if not np.allclose(_values(key, value), data["values"], rtol=1e-9, atol=1e-12):
+    here, there = _values(key, value), data.get("values", ())
+    if len(here) != len(there) or not np.allclose(here, there, rtol=1e-9, atol=1e-12):
         raise InputError(
-            f"the {key} given is not the one this learner was saved with, {data['name']!r}: "
+            f"the {key} given is not the one this learner was saved with, {data.get('name')!r}: "
             "it gives other values"
         )
     return value

@@ -12,9 +12,10 @@ from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
 from semibandit.policies.learner_spec import LearnerSpec
 from semibandit.policies.persistence import config_of, load
+from semibandit.store.rebuild import check_learns_from_shown
 from semibandit.store.store import Store
 
-__all__ = ["DEFAULT", "StoreConfig", "check_servable", "open_store"]
+__all__ = ["DEFAULT", "StoreConfig", "open_store"]
 
 DEFAULT = LearnerSpec(bias=True)  # what a service learns with unless it is told otherwise
 
@@ -57,7 +58,7 @@ class StoreConfig:
     def create(self, where: str) -> Store:
         """A new store for this configuration."""
         learner, about = self._load() if self.start_from is not None else self._build()
-        check_servable(learner)
+        check_learns_from_shown(learner)
         return Store.create(where, learner, {**about, "feature_names": self.feature_names})
 
     def check(self, store: Store) -> None:
@@ -74,6 +75,8 @@ class StoreConfig:
         if self.learner:
             there = LearnerSpec.of(store.snapshot(0))
             for key, given in self.learner.items():
+                if key == "learner" and given == there.learner.partition(":")[0]:
+                    continue  # it was made with another number, which nothing is said about now
                 if not there.changed(**{key: given}).same_as(there):
                     raise _mismatch(key, getattr(there, key), given)
 
@@ -110,15 +113,6 @@ def open_store(where: str, config: StoreConfig) -> Store:
         store.close()
         raise
     return store
-
-
-def check_servable(learner: Learner) -> None:
-    """Refuse a learner that cannot learn from what users tell."""
-    if learner.full_information:
-        raise InputError(
-            f"{type(learner).__name__} must be told every relevant label, "
-            "and users only tell of what they were shown"
-        )
 
 
 def _mismatch(key: str, there: object, given: object) -> InputError:

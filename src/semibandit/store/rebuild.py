@@ -9,7 +9,7 @@ from semibandit.policies.learner import Learner
 from semibandit.store.event import Decision, Event, Feedback, LabelChange
 from semibandit.store.store import Store
 
-__all__ = ["learn_event", "rebuild"]
+__all__ = ["check_learns_from_shown", "learn_event", "rebuild"]
 
 log = logging.getLogger("semibandit")
 
@@ -91,11 +91,26 @@ def rebuild(store: Store, after: int | None = None) -> tuple[Learner, int]:
     return learner, position
 
 
+def check_learns_from_shown(learner: Learner) -> None:
+    """Refuse a learner that must be told of labels that were not shown: a log does not know them.
+
+    Raises
+    ------
+    InputError
+        If the learner has full information (OBR).
+    """
+    if learner.full_information:
+        raise InputError(
+            f"{type(learner).__name__} must be told every relevant label, "
+            "and users only tell of what they were shown"
+        )
+
+
 def _newest_snapshot(store: Store, places: list[int]) -> tuple[Learner, int]:
     for place in reversed(places):
         try:
             return store.snapshot(place), place
-        except FileError as why:
+        except InputError as why:  # damaged, or it cannot be read by this version
             if place == places[0]:
                 raise FileError(f"{store.name} has no whole snapshot: {why}") from None
             log.warning("the snapshot at event %d is damaged, taking an older one: %s", place, why)

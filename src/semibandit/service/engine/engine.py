@@ -19,7 +19,6 @@ from semibandit.errors import InputError, ServiceUnavailable
 from semibandit.policies.batch import prepare
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
-from semibandit.service.config import check_servable
 from semibandit.service.engine.learning import Learning
 from semibandit.service.engine.queue import RequestQueue
 from semibandit.service.engine.requests import (
@@ -32,7 +31,7 @@ from semibandit.service.engine.requests import (
 from semibandit.service.engine.statistics import Statistics
 from semibandit.service.engine.writer import Writer
 from semibandit.service.settings import Settings
-from semibandit.store.rebuild import rebuild
+from semibandit.store.rebuild import check_learns_from_shown, rebuild
 from semibandit.store.store import Store
 
 __all__ = ["Engine"]
@@ -83,7 +82,7 @@ class Engine:
         self.feature_names: list[str] | None = store.about.get("feature_names")
         self._column = {name: i for i, name in enumerate(self.feature_names or [])}
         learner, position = rebuild(store)
-        check_servable(learner)
+        check_learns_from_shown(learner)
         prepare(learner, say)
         self.learner: Learner = learner
         self.statistics = Statistics.from_log(store)
