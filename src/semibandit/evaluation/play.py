@@ -35,6 +35,13 @@ class Play:
         E[loss of the best slate | x_t].
     covered : array of T bools or None
         Whether |Δ - Δ̂'| <= ε held for every label; None unless `coverage` was asked for.
+
+    Examples
+    --------
+    >>> import semibandit as sb
+    >>> result = sb.play(sb.Random(5, 4), sb.Synthetic(5, 4), rounds=20, slots=2)
+    >>> len(result.regret), bool(result.regret[-1] > 0)
+    (20, True)
     """
 
     trace: Trace

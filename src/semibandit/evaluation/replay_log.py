@@ -37,6 +37,15 @@ class ReplayedLog:
         How many of them should have been clicked, by the learner's estimates.
     brier : float
         The Brier score: the mean squared error of the estimates; 0.25 if they are always 1/2.
+
+    Examples
+    --------
+    >>> import tempfile, semibandit as sb
+    >>> from semibandit.store.store import Store
+    >>> store = tempfile.mkdtemp()
+    >>> Store.create(store, sb.SlateUCB(n_features=2, labels=["tea", "coffee"])).close()
+    >>> sb.replay_log(store).events  # nothing was asked yet
+    0
     """
 
     learner: Learner

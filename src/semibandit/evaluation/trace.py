@@ -41,6 +41,13 @@ class Trace:
         The number of labels K.
     a : float
         The weight of missed labels in the loss "ac".
+
+    Examples
+    --------
+    >>> import semibandit as sb
+    >>> trace = sb.replay(sb.SlateUCB(2, 3), [[1, 0], [0, 1]], [[1, 0, 0], [0, 1, 1]], slots=2)
+    >>> len(trace), trace.sizes.tolist(), trace.relevant.tolist()
+    (2, [2, 2], [1, 2])
     """
 
     sizes: Ints

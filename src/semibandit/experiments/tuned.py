@@ -26,6 +26,14 @@ class Tuned:
         Its average loss ℓ_{a,c} per round, the mean over seeds.
     tried : list of (Setting, float)
         Every setting that was tried, with its loss.
+
+    Examples
+    --------
+    >>> import semibandit as sb
+    >>> X, Y = [[1, 0], [0, 1]] * 20, [[1, 0], [0, 1]] * 20
+    >>> found = sb.tune(X, Y, alphas=(0.1,), losses=("square",), slot_limits=(), jobs=1)
+    >>> found.learner(n_features=2, labels=2).width
+    Scaled(alpha=0.1)
     """
 
     best: Setting

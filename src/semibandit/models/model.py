@@ -167,7 +167,14 @@ class State(Protocol):
 
 
 class Model(Protocol):
-    """The choice of a model, with its settings: `Full()`, `Diagonal()`, `Dual(...)` or your own."""
+    """The choice of a model, with its settings: `Full()`, `Diagonal()`, `Dual(...)` or your own.
+
+    Examples
+    --------
+    >>> from semibandit import Diagonal
+    >>> Diagonal().start(n_labels=3, n_features=2).look(np.array([0.6, 0.8])).margin
+    array([0., 0., 0.])
+    """
 
     @property
     def sparse(self) -> bool:

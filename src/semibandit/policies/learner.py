@@ -30,6 +30,16 @@ class Learner(LearnerBase):
 
     `rank` changes nothing and may run in many threads at once, also beside `learn`. `learn` takes
     place whole or, if it raises, not at all.
+
+    This is what all learners have in common: make a `SlateUCB`, or one of the others. Your own is a
+    subclass that supplies the hooks of `LearnerBase`: `_view`, `_absorb` and those about saving.
+
+    Examples
+    --------
+    >>> import semibandit as sb
+    >>> bandit = sb.SlateUCB(n_features=2, labels=["tea", "coffee"])
+    >>> isinstance(bandit, Learner), bandit.labels
+    (True, ['tea', 'coffee'])
     """
 
     def rank(

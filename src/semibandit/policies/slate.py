@@ -21,6 +21,12 @@ class Scores:
         The labels that can be shown.
     margin, width, estimate, prob : arrays
         As in `Slate`, one number per label.
+
+    Examples
+    --------
+    >>> import semibandit as sb
+    >>> sb.SlateUCB(n_features=2, labels=["tea", "coffee"]).scores([1.0, 0.0]).width
+    array([0.25, 0.25])
     """
 
     labels: list[Label]
