@@ -12,7 +12,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 run: $(VENV)/ready
 	$(BIN)/semibandit reproduce
 
-# numba knows a kernel by its own file alone: one that calls a changed one must be compiled anew
+# numba knows a compiled function by its own file alone: one that calls a changed one must be compiled anew
 test: lint browser
 	find src -name '*.nb[ic]' -delete
 	$(BIN)/pytest -n auto
