@@ -5,9 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-import struct
 import zipfile
-import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -15,6 +13,7 @@ import numpy as np
 
 from semibandit._util.atomic import replacing
 from semibandit._util.checks import shortened
+from semibandit._util.npz import NPZ_ERRORS
 from semibandit.errors import FileError, InputError, MissingFile
 from semibandit.models.kernel import Kernel
 from semibandit.models.model import Arrays, take
@@ -32,11 +31,6 @@ __all__ = ["VERSION", "Snapshot", "config_of", "load", "register", "snapshot_of"
 VERSION = 1
 HEADER = "semibandit"
 COMMON = ("cost", "a", "normalize", "bias", "seed")  # what every learner takes
-
-BROKEN = (  # what numpy, zipfile and json raise for damaged files
-    *(ValueError, OSError, EOFError, KeyError, TypeError, NotImplementedError, RuntimeError),
-    *(MemoryError, SyntaxError, struct.error, zipfile.BadZipFile, zlib.error),
-)
 
 _classes: dict[str, type[Learner]] = {}  # every learner class, by its name in files
 
@@ -82,7 +76,7 @@ class Snapshot:
             for key, array in arrays.items():
                 if not array.ndim:
                     raise FileError(f"the array {key!r} is a single number")
-        except BROKEN as why:
+        except NPZ_ERRORS as why:
             raise FileError(f"{name} is not a whole semibandit file: {why}") from None
         if header["version"] > VERSION:
             raise FileError(

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ import numpy as np
 from semibandit._util.arrays import Array
 from semibandit._util.atomic import replacing
 from semibandit._util.checks import shortened
+from semibandit._util.npz import NPZ_ERRORS
 from semibandit.data.dataset import Dataset, Matrix
 from semibandit.data.formats.files import existing_file
 from semibandit.errors import FileError, InputError
@@ -27,10 +26,6 @@ __all__ = ["read_npz", "write_npz"]
 FORMAT = 1
 CSR = ("data", "indices", "indptr", "shape")
 MATRICES = ("X_train", "Y_train", "X_test", "Y_test")
-NPZ_ERRORS = (  # what numpy and zipfile raise for damaged files
-    *(ValueError, OSError, EOFError, KeyError, NotImplementedError, RuntimeError),
-    *(zipfile.BadZipFile, zlib.error),
-)
 
 
 def write_npz(dataset: Dataset, path: str | os.PathLike[str]) -> None:
