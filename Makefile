@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Small matrices: two BLAS threads are slower than one, and tests run on every core already.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test lint bench bench-service browser clean
+.PHONY: run test lint bench bench-quality bench-service browser clean
 
 run: $(VENV)/ready
 	$(BIN)/semibandit reproduce
@@ -28,6 +28,9 @@ browser:
 
 bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks
+
+bench-quality: $(VENV)/ready
+	$(BIN)/python -m benchmarks.quality
 
 bench-service: $(VENV)/ready
 	$(BIN)/python -m benchmarks.service

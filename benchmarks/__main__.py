@@ -101,22 +101,18 @@ def measure(with_peers: bool, with_growth: bool) -> dict[str, object]:
 
 
 def _peers(rates, ratio, loads) -> None:
+    fastest = dict.fromkeys(loads, 0.0)
     for peer in peers.PEERS:
         missing = peers.install(peer)
+        who = f"{peer.package}, {peer.name}" if missing else peers.full_name(peer)
         for name, load in loads.items():
-            got = missing or peers.rate(peer, load)
-            rates[name][f"{peer.package} {'' if missing else peers.version(peer)}"] = got
-            say(f"{peer.package} on {name}: {got} rounds a second")
-    for name in loads:
-        full = [
-            value
-            for peer in peers.PEERS
-            if peer.full_matrices
-            for key, value in rates[name].items()
-            if key.startswith(peer.package) and isinstance(value, float)
-        ]
-        if full:
-            ratio[f"{name} peers"] = rates[name]["semibandit, full, 1 thread"] / max(full)
+            rates[name][who] = got = missing or peers.rate(peer, load)
+            say(f"{who} on {name}: {got} rounds a second")
+            if peer.full_matrices and isinstance(got, float):
+                fastest[name] = max(fastest[name], got)
+    for name, rate in fastest.items():
+        if rate:
+            ratio[f"{name} peers"] = rates[name]["semibandit, full, 1 thread"] / rate
 
 
 def table(found: dict) -> str:
@@ -139,6 +135,8 @@ def table(found: dict) -> str:
             lines.append(
                 f"| {what} | {word} {target:g} | {value:.3g}{'' if met else ' (missed)'} |"
             )
+    if "note" in found:
+        lines += ["", found["note"]]
     for name, rows in found["rounds a second"].items():
         lines += [
             "",

@@ -12,9 +12,9 @@ ROOT = Path(__file__).parents[1]
 
 
 NAMES = """
-OBR Adversarial Banditron Bayes Client Confidit Dataset Diagonal Dual EpsilonGreedy Full Greedy
-InputError KnownNorm LabelExists Learner LearnerSpec Logistic Model NotShown Play Random
-ReplayedLog Scaled Scores SemibanditError ServedSlate Slate SlateUCB Square State StoreError
+OBR Adversarial Banditron Bayes Client Confidit Dataset Diagonal Dual EpsilonGreedy Features Full
+Greedy Hashed InputError KnownNorm LabelExists Learner LearnerSpec Logistic Model NotShown Play
+Random ReplayedLog Scaled Scores SemibanditError ServedSlate Slate SlateUCB Square State StoreError
 Surrogate Synthetic Thompson Trace Tuned UnknownLabel UnknownNorm Width best_ranking best_slate
 bounds constant decreasing errors expected_loss grid hamming linear load loss_ac loss_p_rank
 loss_rank play polynomial rbf read_dataset replay replay_log sweep tune

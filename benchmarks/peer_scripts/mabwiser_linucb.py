@@ -1,21 +1,29 @@
-"""MABWiser's LinUCB: full matrices, one per arm."""
+"""MABWiser's LinUCB: a full matrix per arm.
 
-import json
-import sys
-import time
+Its regressions are called one by one. `partial_fit` of the whole copies the matrices of all arms
+before each update, which takes longer than everything else.
+"""
 
 import numpy as np
 from mabwiser.mab import MAB, LearningPolicy
+from playing import main, top
 
-data = np.load(sys.argv[1])
-rounds, slots = int(sys.argv[2]), int(sys.argv[3])
-X, Y = data["X"][:rounds], data["Y"][:rounds]
-arms = list(range(Y.shape[1]))
-policy = MAB(arms, LearningPolicy.LinUCB(alpha=1.0, l2_lambda=1.0))
-policy.fit(decisions=[0], rewards=[0], contexts=X[:1])
-start = time.perf_counter()
-for x, y in zip(X, Y, strict=True):
-    scores = policy.predict_expectations(x[None, :])
-    shown = sorted(arms, key=scores.__getitem__, reverse=True)[:slots]
-    policy.partial_fit(shown, [float(y[i]) for i in shown], np.repeat(x[None, :], slots, axis=0))
-print(json.dumps({"rate": rounds / (time.perf_counter() - start)}))
+
+class LinUCB:
+    def __init__(self, d, K, slots, alpha=1.0, ridge=1.0, seed=0):
+        policy = MAB(list(range(K)), LearningPolicy.LinUCB(alpha=alpha, l2_lambda=ridge), seed=seed)
+        policy.fit(decisions=[0], rewards=[0], contexts=np.zeros((1, d)))
+        self.arms = [policy._imp.arm_to_model[i] for i in range(K)]
+        self.slots = slots
+
+    def rank(self, x):
+        x = x[None, :]
+        return top([arm.predict(x)[0] for arm in self.arms], self.slots)
+
+    def learn(self, x, shown, rewards):
+        x = x[None, :]
+        for i, reward in zip(shown, rewards, strict=True):
+            self.arms[i].fit(x, np.array([reward]))
+
+
+main(LinUCB)

@@ -1,24 +1,27 @@
-"""river's LinUCBDisjoint: a full matrix per arm; the top S by S pulls, each without the last."""
+"""river's LinUCBDisjoint: a full matrix per arm.
 
-import json
-import sys
-import time
+The policy pulls one arm at a time. Its bounds are the same for all slots of a round, so each arm's
+regression is asked once, and the best S are shown.
+"""
 
-import numpy as np
+from playing import main, top
 from river.bandit import LinUCBDisjoint
 
-data = np.load(sys.argv[1])
-rounds, slots = int(sys.argv[2]), int(sys.argv[3])
-X, Y = data["X"][:rounds], data["Y"][:rounds]
-policy = LinUCBDisjoint(alpha=1.0, seed=0)
-start = time.perf_counter()
-for x, y in zip(X, Y, strict=True):
-    context = dict(enumerate(x.tolist()))
-    left, shown = list(range(Y.shape[1])), []
-    for _ in range(slots):
-        arm = policy.pull(left, context=context)
-        left.remove(arm)
-        shown.append(arm)
-    for arm in shown:
-        policy.update(arm, context, float(y[arm]))
-print(json.dumps({"rate": rounds / (time.perf_counter() - start)}))
+
+class LinUCB:
+    def __init__(self, d, K, slots, alpha=1.0, beta=1.0, seed=0):
+        policy = LinUCBDisjoint(alpha=alpha, beta=beta, seed=seed)
+        self.arms = [policy._bayes_lin_regs[i] for i in range(K)]
+        self.slots = slots
+
+    def rank(self, x):
+        self.context = dict(enumerate(x.tolist()))
+        beliefs = [arm.predict_one(self.context, with_dist=True) for arm in self.arms]
+        return top([belief.mu + belief.sigma for belief in beliefs], self.slots)
+
+    def learn(self, x, shown, rewards):
+        for i, reward in zip(shown, rewards, strict=True):
+            self.arms[i].learn_one(self.context, reward)
+
+
+main(LinUCB)

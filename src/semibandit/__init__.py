@@ -37,6 +37,8 @@ from semibandit.models.kernel import linear, polynomial, rbf
 from semibandit.models.model import Model, State
 from semibandit.policies.banditron import Banditron
 from semibandit.policies.confidit import Confidit
+from semibandit.policies.features.features import Features
+from semibandit.policies.features.hashed import Hashed
 from semibandit.policies.greedy import EpsilonGreedy, Greedy
 from semibandit.policies.learner import Learner
 from semibandit.policies.learner_spec import LearnerSpec
@@ -66,8 +68,10 @@ __all__ = [
     "Diagonal",
     "Dual",
     "EpsilonGreedy",
+    "Features",
     "Full",
     "Greedy",
+    "Hashed",
     "InputError",
     "KnownNorm",
     "LabelExists",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from semibandit._util.arrays import Floats
-from semibandit._util.checks import shortened, whole_number
+from semibandit._util.checks import is_whole, shortened, whole_number
 from semibandit._util.ids import new_id
 from semibandit.errors import (
     AccessDenied,
@@ -22,6 +22,7 @@ from semibandit.errors import (
     UnknownDecision,
     UnknownLabel,
 )
+from semibandit.policies.features.value import is_bool, is_set, read_members, read_number
 from semibandit.policies.labels import Label, read_labels
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class ServedSlate:
         The decision's id, which feedback refers to.
     version : int
         The learner's round when it decided.
+    probe : label, optional
+        The last label, if it is there only to be tried.
     """
 
     labels: list[Label]
@@ -54,6 +57,7 @@ class ServedSlate:
     width: Floats
     id: str
     version: int
+    probe: Label | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -113,7 +117,8 @@ class Client:
         Parameters
         ----------
         x : sequence of float, array, scipy-sparse row, or mapping
-            The context: numbers, or {name: number} if the service's features have names.
+            The context: numbers, or {name: value} if the service's features have names: a value is
+            a number, string, True or False, or a list of strings; None is unknown.
         slots : int, optional
             The most labels to show. By default there is no limit but the loss.
         candidates, exclude : iterable of labels, optional
@@ -145,7 +150,8 @@ class Client:
             for key in ("prob", "estimate", "width")
         }
         labels = [one["label"] for one in found["slate"]]
-        return ServedSlate(labels, **columns, id=found["id"], version=found["version"])
+        probe = next((one["label"] for one in found["slate"] if one.get("probe")), None)
+        return ServedSlate(labels, **columns, id=found["id"], version=found["version"], probe=probe)
 
     def learn(
         self,
@@ -268,17 +274,27 @@ def _reason(answer: httpx2.Response) -> str | None:
         return None
 
 
-def _context(x: Any) -> list[float] | dict[str, float]:
-    """The context as JSON can hold it: finite numbers, by place or by name."""
-    names = [str(name) for name in x] if isinstance(x, Mapping) else None
-    given: Any = list(x.values()) if isinstance(x, Mapping) else x
+def _context(x: Any) -> list[float] | dict[str, Any]:
+    """The context as JSON can hold it: numbers by place, or values by name."""
+    if isinstance(x, Mapping):
+        return {str(name): _value(str(name), value) for name, value in x.items()}
     try:
-        values = np.asarray(given.toarray() if hasattr(given, "tocsr") else given, dtype=np.float64)
+        values = np.asarray(x.toarray() if hasattr(x, "tocsr") else x, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"context must be numbers, got {shortened(x)}") from None
     numbers: list[float] = values.ravel().tolist()
-    for i, value in enumerate(numbers):
-        if not math.isfinite(value):
-            place = i if names is None else repr(names[i])
-            raise InputError(f"context[{place}] is {value}; every feature must be a finite number")
-    return numbers if names is None else dict(zip(names, numbers, strict=True))
+    for i, number in enumerate(numbers):
+        if not math.isfinite(number):
+            raise InputError(f"context[{i}] is {number}; every feature must be a finite number")
+    return numbers
+
+
+def _value(name: str, value: Any) -> Any:
+    """A feature's value as JSON can hold it; whether it is of the right kind, the service says."""
+    if is_set(value):
+        members = read_members(name, value)
+        return sorted(members) if isinstance(value, set | frozenset) else members
+    if value is None or isinstance(value, str) or is_bool(value):
+        return bool(value) if is_bool(value) else value
+    number = read_number(name, value)
+    return int(value) if is_whole(value) else number

@@ -38,7 +38,7 @@ def test_simulate_shows_regret_that_shrinks(played):
 
 
 def test_simulate_says_so_where_hardly_anything_is_worth_showing(played, tmp_path):
-    with Server(tmp_path / "s", "--features", 2, "--labels", 3) as server:
+    with Server(tmp_path / "s", "--features", 2, "--labels", 3, "--a", 0.5, "--probe", 0) as server:
         said = run("simulate", server.url, "--rounds", 100)
     assert "Hardly anything was shown" in said.output
     assert "Hardly anything" not in played[1].output
@@ -48,11 +48,11 @@ def test_simulate_plays_as_the_library_does(tmp_path):
     world = sb.Synthetic(5, 6, density=0.2, seed=3)
     from semibandit.evaluation.simulate import simulate
 
-    with Server(tmp_path / "s", "--features", 5, "--labels", 6) as server:
+    with Server(tmp_path / "s", "--features", 5, "--labels", 6, "--a", 0.5) as server:
         with sb.Client(server.url) as client:
             found = simulate(client, world, 60, 2)
         assert server.state()["feedback"] == 60
-    learner = sb.SlateUCB(5, 6, width=sb.Scaled(0.25), bias=True)
+    learner = sb.SlateUCB(5, 6, a=0.5)
     plain = sb.play(learner, world, 60, 2)
     # feedback may be learned a moment after the next rank: near, not the same
     assert found.regret[-1] == pytest.approx(plain.regret[-1], rel=0.35)
@@ -76,11 +76,11 @@ def test_a_log_replayed_as_it_was_is_the_services_learner_to_the_bit(played, tmp
 @pytest.mark.parametrize(
     ("words", "learner"),
     [
-        (["--width", "scaled:0.1"], sb.SlateUCB(6, 8, width=sb.Scaled(0.1), bias=True)),
-        (["--learner", "Greedy", "--no-bias"], sb.Greedy(6, 8)),
-        (["--learner", "Thompson:0.3", "--a", 0.9], sb.Thompson(6, 8, alpha=0.3, a=0.9, bias=True)),
-        (["--loss", "logistic:2", "--model", "diagonal"],
-         sb.SlateUCB(6, 8, loss=sb.Logistic(2.0), model=sb.Diagonal(), bias=True)),
+        (["--width", "scaled:0.1"], sb.SlateUCB(6, 8, width=sb.Scaled(0.1), a=1.0)),
+        (["--learner", "Greedy", "--no-bias"], sb.Greedy(6, 8, bias=False, a=1.0)),
+        (["--learner", "Thompson:0.3", "--a", 0.9], sb.Thompson(6, 8, alpha=0.3, a=0.9)),
+        (["--loss", "logistic:2", "--model", "diagonal", "--scale", "unit"],
+         sb.SlateUCB(6, 8, loss=sb.Logistic(2.0), model=sb.Diagonal(), a=1.0, scale="unit")),
     ],
 )  # fmt: skip
 def test_a_log_is_replayed_into_what_the_words_say(played, tmp_path, words, learner):
@@ -119,7 +119,10 @@ def test_a_log_replayed_into_another_configuration(played):
     said = run("replay", folder / "log.jsonl", "--learner", "Greedy", "--no-bias")
     assert said.exit_code == 0, said.output
     assert "Greedy" in said.output
-    same, other = replay_log(folder / "log.jsonl"), replay_log(folder / "s", sb.Greedy(6, 8))
+    same, other = (
+        replay_log(folder / "log.jsonl"),
+        replay_log(folder / "s", sb.Greedy(6, 8, bias=False)),
+    )
     assert same.events == other.events == 301
     assert same.clicks == other.clicks > 0
     assert 0 < same.brier < 0.25

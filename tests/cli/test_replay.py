@@ -129,3 +129,112 @@ def test_help_teaches():
         text = " ".join(run(command, "--help").output.split())
         for word in words:
             assert word in text, (command, word)
+
+
+FEATURES = "hour,device:category,tags:set:4"
+LABELS = ("--labels", "label_*")
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    """A table with text, numbers and gaps, as CSV and as Parquet, and its contexts."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    random = np.random.default_rng(2)
+    hour = [None if random.random() < 0.1 else int(h) for h in random.integers(0, 24, 120)]
+    device = [["phone", "tablet", None][i] for i in random.integers(0, 3, 120)]
+    tags = [[t for t in ("new", "sale") if random.random() < 0.5] for _ in range(120)]
+    Y = (random.random((120, 3)) < 0.4).astype(int)
+    columns = {"hour": hour, "device": device, "note": ["ignored"] * 120, "tags": tags}
+    labels = {f"label_{j}": Y[:, j].tolist() for j in range(3)}
+    parquet.write_table(pa.table(columns | labels), tmp_path / "mixed.parquet")
+    with open(tmp_path / "mixed.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([*columns, *labels])
+        for t in range(120):
+            cells = [hour[t], device[t], "ignored", "|".join(tags[t]) or "|"]
+            writer.writerow(["" if cell is None else cell for cell in cells] + Y[t].tolist())
+    return tmp_path, {"hour": hour, "device": device, "tags": tags}, Y
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_columns_of_a_table_are_features(mixed, kind):
+    folder, columns, Y = mixed
+    out = folder / "out"
+    asked = ["--labels", "label_*", "--features", FEATURES, "--slots", 2, "--rounds", 100]
+    save = ["--compare", "Greedy probe=0.5", "--out", out, "--save", folder / "learner.npz"]
+    result = run("replay", folder / f"mixed.{kind}", *asked, *save)
+    assert result.exit_code == 0, result.output
+    learner = sb.SlateUCB(sb.Features.parse(FEATURES), 3)
+    first = {name: values[:100] for name, values in columns.items()}
+    trace = sb.replay(learner, first, Y[:100], 2)
+    numbers = json.loads((out / "results.json").read_text())
+    assert numbers["SlateUCB"]["ac"] == trace.losses("ac").mean()
+    assert numbers["SlateUCB"]["setting"]["features"] == FEATURES
+    loaded = sb.load(folder / "learner.npz")
+    assert loaded.features == learner.features
+    assert loaded.rank({"device": "phone"}, 2).labels == learner.rank({"device": "phone"}, 2).labels
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_all_columns_of_a_table_are_hashed(mixed, kind):
+    folder, columns, Y = mixed
+    out = folder / "out"
+    asked = ["--labels", "label_*", "--features", "hashed:32", "--slots", 2, "--out", out]
+    result = run("replay", folder / f"mixed.{kind}", *asked)
+    assert result.exit_code == 0, result.output
+    learner = sb.SlateUCB(sb.Hashed(32), 3)
+    trace = sb.replay(learner, {**columns, "note": ["ignored"] * 120}, Y, 2)
+    numbers = json.loads((out / "results.json").read_text())
+    assert numbers["SlateUCB"]["ac"] == trace.losses("ac").mean()
+
+
+def test_tune_and_sweep_take_features(mixed):
+    folder, columns, Y = mixed
+    asked = [
+        "--labels",
+        "label_*",
+        "--features",
+        FEATURES,
+        "--rounds",
+        60,
+        "--slots",
+        2,
+        "--jobs",
+        1,
+    ]
+    result = run("tune", folder / "mixed.csv", *asked, "--out", folder / "tuned")
+    assert result.exit_code == 0, result.output
+    assert "sb.Features(hour='number', device='category'" in result.output.replace("\n", " ")
+    assert json.loads((folder / "tuned/tuned.json").read_text())["best"]["features"] == FEATURES
+    dataset = sb.read_dataset(folder / "mixed.csv", labels="label_*", columns=list(columns))
+    dataset.save(folder / "mixed.npz")
+    plan = folder / "plan.toml"
+    words = f'[setting]\ndata = "{folder}/mixed.npz"\nslots = 2\nfeatures = "{FEATURES}"\n'
+    plan.write_text(words + "[grid]\nseed = [0, 1]\n")
+    result = run("sweep", plan, "--out", folder / "swept", "--jobs", 1)
+    assert result.exit_code == 0, result.output
+    rows = list(csv.DictReader((folder / "swept/results.csv").read_text().splitlines()))
+    trace = sb.replay(sb.SlateUCB(sb.Features.parse(FEATURES), 3), columns, Y, 2)
+    assert float(rows[0]["ac"]) == trace.losses("ac").mean()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["mixed.csv", *LABELS, "--features", "hours"], "has no column 'hours'"),
+        (["mixed.csv", *LABELS, "--features", "hour:time"], "feature 'hour' is declared"),
+        (["mixed.csv", *LABELS, "--features", "3"], "features = '3', but they must be"),
+        (["mixed.csv", *LABELS, "--features", "note"], "column 'note' is 'ignored'"),
+        (["mixed.csv", *LABELS, "--features", "@gone"], "there is no file gone"),
+        (["mixed.csv", *LABELS, "--features", "device:a|b"], "row 0: feature 'device'"),
+        (["mediamill-like", "--features", "hour"], "mediamill-like has only numbers"),
+    ],
+)  # fmt: skip
+def test_features_that_do_not_fit_the_table(mixed, arguments, message):
+    name, *rest = arguments
+    result = run("replay", mixed[0] / name if "." in name else name, *rest)
+    assert result.exit_code == 2
+    assert message in result.output
+    assert "Traceback" not in result.output

@@ -83,3 +83,17 @@ def test_it_replays():
     learner = sb.SlateUCB(dataset.d, list(dataset.label_names))
     trace = sb.replay(learner, dataset.X_train, dataset.Y_train, progress=False)
     assert len(trace.losses("ac")) == 3
+
+
+def test_columns_have_a_value_for_each_row():
+    X, Y = np.empty((2, 0)), [[1, 0], [0, 1]]
+    good = Dataset("toy", X, Y, columns_train={"hour": [7, None]})
+    assert (good.d, good.n, good.rows_without_features) == (1, 2, 2)
+    with pytest.raises(InputError, match="column 'hour' has 1 values for 2 rows"):
+        Dataset("toy", X, Y, columns_train={"hour": [7]})
+    with pytest.raises(InputError, match="columns_train and columns_test come together"):
+        Dataset("toy", X, Y, X, Y, columns_train={"hour": [7, 8]})
+    with pytest.raises(InputError, match="different columns"):
+        Dataset("toy", X, Y, X, Y, columns_train={"hour": [7, 8]}, columns_test={"day": [7, 8]})
+    with pytest.raises(InputError, match="got shape"):
+        Dataset("toy", X, Y)

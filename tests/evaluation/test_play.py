@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import semibandit as sb
+from reference import FIGURE_2
 from semibandit import bounds
 from semibandit.evaluation.bayes import Bayes
 
@@ -18,7 +19,9 @@ def covered(loss, share, seed, rounds=2500):
     def width(norm2, **round_):
         return share * honest(norm2, **round_)
 
-    bandit = sb.SlateUCB(2, 2, loss=loss, width=width if share < 1 else honest, a=1.0, seed=seed)
+    bandit = sb.SlateUCB(
+        2, 2, loss=loss, width=width if share < 1 else honest, a=1.0, seed=seed, **FIGURE_2
+    )
     fine, least = True, np.inf
     for t in range(rounds):
         x = world.context(t)
@@ -52,9 +55,11 @@ def test_regret_is_under_the_bounds_of_all_three_theorems(world_of, loss):
     for seed in range(3):
         world = world_of(D, K, loss=loss, seed=seed)
         shape = {"T": T, "d": D, "K": K, "U": world.U, "loss": loss}
-        known = sb.SlateUCB(D, K, loss=loss, width=sb.KnownNorm(world.U), seed=seed)
-        unknown = sb.SlateUCB(D, K, loss=loss, width=sb.UnknownNorm(), seed=seed)
-        ranker = sb.SlateUCB(D, K, loss=loss, a=1.0, width=sb.KnownNorm(world.U), seed=seed)
+        known = sb.SlateUCB(D, K, loss=loss, width=sb.KnownNorm(world.U), seed=seed, **FIGURE_2)
+        unknown = sb.SlateUCB(D, K, loss=loss, width=sb.UnknownNorm(), seed=seed, **FIGURE_2)
+        ranker = sb.SlateUCB(
+            D, K, loss=loss, a=1.0, width=sb.KnownNorm(world.U), seed=seed, **FIGURE_2
+        )
         first = sb.play(known, world, T, S).regret[-1]
         assert 0 <= first <= bounds.theorem1(**shape, slots=S)
         assert 0 <= sb.play(unknown, world, T, S).regret[-1] <= bounds.theorem2(**shape, slots=S)
@@ -71,7 +76,7 @@ def test_regret_grows_sublinearly_and_beats_greedy_and_random(world_of):
     T = 1200 if world_of is sb.Adversarial else 3000
     final, growth = {}, {}
     for make in (
-        lambda seed: sb.SlateUCB(8, 12, width=sb.Scaled(1.0), seed=seed),
+        lambda seed: sb.SlateUCB(8, 12, width=sb.Scaled(1.0), seed=seed, **FIGURE_2),
         lambda seed: sb.Greedy(8, 12, seed=seed),
         lambda seed: sb.Random(8, 12, seed=seed),
     ):

@@ -13,7 +13,7 @@ def data(seed=0):
 
 
 LEARNERS = {
-    "ucb": lambda labels=K: sb.SlateUCB(D, labels, width=sb.Scaled(0.5)),
+    "ucb": lambda labels=K: sb.SlateUCB(D, labels, width=sb.Scaled(0.5), scale="unit"),
     "obr": lambda labels=K: sb.OBR(D, labels),
     "random": lambda labels=K: sb.Random(D, labels),
     "banditron": lambda labels=K: sb.Banditron(D, labels),

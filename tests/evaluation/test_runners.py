@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import semibandit as sb
-from reference import Figure2
+from reference import FIGURE_2, Figure2
 from semibandit.evaluation import runners
 
 
@@ -38,11 +38,15 @@ def has_runner(learner, most=5):
 
 SETTINGS = [
     {"width": sb.Scaled(0.4)},
+    {"width": sb.Scaled(0.4), **FIGURE_2},
+    {"width": sb.Scaled(0.1), "probe": 0.5, "a": 0.3, "bias": False},
+    {"width": sb.Scaled(0.2), "loss": sb.Logistic(2.0), "probe": 1.0, "scale": "unit"},
+    {"width": sb.Scaled(0.1), "probe": 0.3, "forget": 90, "a": 0.3},
     {"width": sb.Scaled(1.0), "cost": sb.constant, "bias": True},
     {"width": sb.UnknownNorm(0.1), "loss": sb.Logistic(1.3), "a": 0.7},
     {"width": sb.KnownNorm(2.0), "cost": stairs, "a": 0.4},
     {"width": sb.Scaled(0.3), "loss": sb.Logistic(0.8), "cost": sb.constant},
-    {"width": sb.Scaled(0.2), "a": 1.0, "normalize": False},
+    {"width": sb.Scaled(0.2), "a": 1.0, "scale": "none", "bias": False},
     {"width": sb.Scaled(0.5), "cost": [[1.0], [0.9, 0.1], [0.5, 0.4, 0.3]]},
 ]
 
@@ -68,7 +72,7 @@ def test_a_runner_is_the_plain_loop(settings, model, d, K):
     T = 700
     X, Y, slots = data(T, d, K)
     fast, plain = (sb.SlateUCB(d, K, model=model, seed=3, **settings) for _ in range(2))
-    if settings.get("normalize") is False:
+    if settings.get("scale") == "none":
         X /= np.linalg.norm(X, axis=1)[:, None] * 1.1
     assert has_runner(fast, most=3)
     one, two = sb.replay(fast, X, Y, slots), sb.replay(plain, X, Y, slots, plain=True)
@@ -82,7 +86,7 @@ def test_windows_are_the_reference_with_projections_candidates_and_slots(threads
     T, d, K = 900, 6, 10
     X, Y, slots = data(T, d, K, seed=4, scale=6.0)
     may = np.random.default_rng(9).random((T, K)) < 0.6
-    bandit = sb.SlateUCB(d, K, width=sb.Scaled(0.3), seed=2)
+    bandit = sb.SlateUCB(d, K, width=sb.Scaled(0.3), seed=2, **FIGURE_2)
     slow = Figure2(
         d, K, R=1.0, g=lambda m: 1 - m, c2=1.0, cost=lambda i, s: (s - i + 1) / s, a=0.5,
         width=lambda n, t: 0.3 * n**0.5, tie=bandit._tie,
@@ -189,11 +193,11 @@ def test_every_form_of_the_data_is_the_same_data(model, tmp_path):
         (blocks(sparse.csr_array(X), 2000), blocks(sparse.csr_array(Y), 7)),
         (X.astype(np.float32).astype(np.float64) * 0 + X, Y.astype(bool)),
     ]
-    expected = sb.replay(sb.SlateUCB(d, K, model=model), X, Y, 2)
+    expected = sb.replay(sb.SlateUCB(d, K, model=model, scale="unit"), X, Y, 2)
     for x, y in forms:
-        trace = sb.replay(sb.SlateUCB(d, K, model=model), x, y, 2)
+        trace = sb.replay(sb.SlateUCB(d, K, model=model, scale="unit"), x, y, 2)
         np.testing.assert_array_equal(trace.slates, expected.slates)
-    small = sb.replay(sb.SlateUCB(d, K, model=model), X, Y, 2, keep_slates=False)
+    small = sb.replay(sb.SlateUCB(d, K, model=model, scale="unit"), X, Y, 2, keep_slates=False)
     assert small.slates is None
     np.testing.assert_array_equal(small.losses("p_rank"), expected.losses("p_rank"))
 
@@ -204,7 +208,9 @@ def test_what_does_not_fit_is_refused_with_the_row():
     with pytest.raises(ValueError, match=r"row 7 of X: context\[2\] is nan"):
         sb.replay(sb.SlateUCB(4, 3), X, Y, 2)
     X[7] = 0.0
-    for learner in (sb.SlateUCB(4, 3), sb.SlateUCB(4, 3, model=sb.Diagonal()), sb.Random(4, 3)):
+    plain = {"scale": "unit", "bias": False}
+    diagonal = sb.SlateUCB(4, 3, model=sb.Diagonal(), **plain)
+    for learner in (sb.SlateUCB(4, 3, **plain), diagonal, sb.Random(4, 3, **plain)):
         with pytest.raises(ValueError, match="row 7 of X: context is all zeros"):
             sb.replay(learner, X, Y, 2)
         assert learner.t == 1
@@ -272,7 +278,7 @@ def test_a_label_updated_very_often_is_compensated_in_replay(monkeypatch):
     X = np.tile([0.3, 0.2, 0.9, -0.1], (1000, 1))
     X[::3, 0] += 0.4
     Y = np.ones((1000, 2), dtype=np.uint8)
-    fast, plain = (sb.SlateUCB(4, 2, a=1.0) for _ in range(2))
+    fast, plain = (sb.SlateUCB(4, 2, a=1.0, scale="unit", bias=False) for _ in range(2))
     sb.replay(fast, X, Y, 2)
     sb.replay(plain, X, Y, 2, plain=True)
     unit = X / np.linalg.norm(X, axis=1)[:, None]
@@ -303,3 +309,15 @@ def test_rounding_errors_survive_copies_and_retired_labels(monkeypatch):
     for name, array in one.items():
         np.testing.assert_array_equal(two[name], array)
     assert np.any(one["lost"] != 0)
+
+
+def test_at_least_so_many_are_shown_in_windows_and_never_more_than_slots():
+    X, Y, _ = data(300, 5, 9)
+    fast, plain = (sb.SlateUCB(5, 9, at_least=2, a=0.1, probe=0.5) for _ in range(2))
+    one, two = sb.replay(fast, X, Y, 3), sb.replay(plain, X, Y, 3, plain=True)
+    np.testing.assert_array_equal(one.slates, two.slates)
+    assert set(one.sizes.tolist()) == {2, 3}
+    for wrong in ({}, {"plain": True}):
+        learner = sb.SlateUCB(5, 9, at_least=2)
+        with pytest.raises(sb.errors.InputError, match="slots = 1, but this learner shows"):
+            sb.replay(learner, X, Y, [3] * 299 + [1], **wrong)

@@ -45,7 +45,7 @@ def test_the_best_is_the_least_of_all_that_was_tried(data, tmp_path):
 
 def test_names_paths_data_sets_and_arrays_give_the_same(arrays, data, tmp_path):
     X, Y = arrays
-    found = tune(data, slots=2, **FEW)
+    found = tune(data, slots=2, scale="unit", **FEW)  # sparse contexts are not centred
     losses = [loss for _, loss in found.tried]
     for given in (
         (tmp_path / "toy.npz",),
@@ -53,7 +53,7 @@ def test_names_paths_data_sets_and_arrays_give_the_same(arrays, data, tmp_path):
         (X, Y),
         (sparse.csr_array(X), sparse.csr_array(Y)),
     ):
-        other = tune(*given, slots=2, **FEW)
+        other = tune(*given, slots=2, scale="unit", **FEW)
         assert [loss for _, loss in other.tried] == pytest.approx(losses, rel=1e-12)
         assert other.best.width == found.best.width
     assert tune(sb.Dataset("toy", X, Y), slots=2, **FEW).best.data == "toy"
@@ -74,7 +74,7 @@ def test_rows_without_features_are_tried_with_a_bias_alone(arrays):
     assert {one.bias for one, _ in tune(X, Y, **FEW).tried} == {True}
     assert {one.bias for one, _ in tune(*arrays, **FEW).tried} == {False, True}
     with pytest.raises(RunError, match="context"):
-        tune(X, Y, biases=[False], **FEW)
+        tune(X, Y, biases=[False], scale="unit", **FEW)
 
 
 @pytest.mark.parametrize("model", ["full", "full:float32", "diagonal"])
@@ -83,7 +83,18 @@ def test_the_result_makes_its_learner_and_prints_how(arrays, model):
     learner = found.learner(5, list("abcdefgh"))
     expression = found.code(5, 8)
     made = eval(expression, {"sb": sb})
-    for part in ("width", "loss", "model", "a", "bias", "normalize"):
+    for part in (
+        "width",
+        "loss",
+        "model",
+        "a",
+        "bias",
+        "scale",
+        "project",
+        "probe",
+        "at_least",
+        "forget",
+    ):
         assert repr(getattr(made, part)) == repr(getattr(learner, part))
     assert made.cost.cost is learner.cost.cost is sb.constant
     assert learner.labels == list("abcdefgh")

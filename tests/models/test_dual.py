@@ -83,7 +83,7 @@ def test_the_effective_dimension():
     ],
 )
 def test_a_kernel_that_is_none_is_refused(kernel, message):
-    bandit = sb.SlateUCB(D, 2, model=sb.Dual(kernel))
+    bandit = sb.SlateUCB(D, 2, model=sb.Dual(kernel), scale="unit", bias=False)
     with pytest.raises(InputError, match=message):
         bandit.rank([1.0, 0.0, 0.0])
 

@@ -145,12 +145,12 @@ def test_norms_are_positive_and_never_grow(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_adding_and_forgetting_touch_no_other_label(model):
+def test_adding_and_resetting_touch_no_other_label(model):
     state, random = busy(model)
     x = unit(random)
     before = state.look(x)
     state.add(2)
-    state.forget(np.array([1]))
+    state.reset(np.array([1]))
     after, fresh = state.look(x), model.start(1, D).look(x)
     keep = [0, 2, 3, 4]
     np.testing.assert_array_equal(after.margin[keep], before.margin[keep])
@@ -246,7 +246,10 @@ def test_a_million_updates_on_one_context_keep_the_inverse():
 def test_a_million_updates_on_even_contexts_keep_the_inverse():
     """By windows."""
     random, A = np.random.default_rng(3), np.eye(D64)
-    bandit, Y = sb.SlateUCB(D64, 1, a=1.0), np.ones((50_000, 1), dtype=np.uint8)
+    bandit, Y = (
+        sb.SlateUCB(D64, 1, a=1.0, scale="unit", bias=False),
+        np.ones((50_000, 1), dtype=np.uint8),
+    )
     for _ in range(MILLION // 50_000):
         X = random.standard_normal((50_000, D64))
         X /= np.linalg.norm(X, axis=1)[:, None]

@@ -8,16 +8,18 @@ import semibandit as sb
 
 X = np.array([0.6, 0.8, 0.0, 0.0])
 
+PLAIN = {"scale": "unit", "bias": False}  # contexts of which one knows what the model sees
+
 
 def test_greedy_is_width_zero():
     assert drive(sb.Greedy(D, K, seed=3), 200) == drive(
-        sb.SlateUCB(D, K, width=sb.Scaled(0.0), seed=3), 200
+        sb.SlateUCB(D, K, width=sb.Scaled(0.0), probe=0.0, seed=3), 200
     )
 
 
 def test_obr_learns_every_label_every_round():
     """OBR equals SlateUCB's model told all labels, label by label."""
-    obr, full = sb.OBR(D, K), sb.Full().start(K, D)
+    obr, full = sb.OBR(D, K, **PLAIN), sb.Full().start(K, D)
     random = np.random.default_rng(0)
     for x in contexts(150):
         slate = obr.rank(x, 2)
@@ -34,7 +36,10 @@ def test_obr_learns_every_label_every_round():
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
 def test_epsilon_greedy_draws_that_often(epsilon):
-    greedy, learner = sb.Greedy(D, K, seed=1), sb.EpsilonGreedy(D, K, epsilon=epsilon, seed=1)
+    greedy, learner = (
+        sb.Greedy(D, K, seed=1, **PLAIN),
+        sb.EpsilonGreedy(D, K, epsilon=epsilon, seed=1, **PLAIN),
+    )
     drive(greedy, 40)
     learner._state, learner._t, learner._changes = greedy._state, greedy._t, greedy._changes
     n = 600
@@ -60,17 +65,29 @@ def test_random_fills_the_slots_evenly():
     np.testing.assert_allclose(counts / n, 2 / K, atol=0.04)
 
 
-def test_thompson_samples_the_second_order_state():
-    learner = sb.Thompson(D, K, alpha=0.3)
+@pytest.mark.parametrize("loss", [sb.Square(), sb.Logistic(2.0)])
+def test_thompson_samples_the_second_order_state(loss):
+    learner = sb.Thompson(D, K, alpha=0.3, loss=loss, probe=0.0, **PLAIN)
     drive(learner, 40)
     look, draws = learner._state.look(X), 4000
     margins = np.array([learner._view(X, draw).score for draw in range(draws)])
-    np.testing.assert_allclose(margins.mean(axis=0), np.clip(look.margin, -1, 1), atol=0.02)
-    np.testing.assert_allclose(margins.std(axis=0), 0.3 * np.sqrt(look.norm2), rtol=0.06)
+    deviation = 0.3 * np.sqrt(look.norm2 / loss.c_L2)
+    middle = np.clip(look.margin, -loss.R, loss.R)
+    assert np.all(np.abs(margins.mean(axis=0) - middle) < 5 * deviation / draws**0.5)
+    np.testing.assert_allclose(margins.std(axis=0), deviation, rtol=0.06)
+
+
+def test_thompson_with_the_square_loss_draws_as_it_always_did():
+    """c''_L = 1: dividing by its root changes no bit."""
+    learner = sb.Thompson(D, K, alpha=0.3, probe=0.0, **PLAIN)
+    drive(learner, 40)
+    look = learner._state.look(X)
+    view = learner._view(X, 1)
+    assert view.width.tolist() == (0.3 * np.sqrt(look.norm2)).tolist()
 
 
 def test_banditron_by_hand():
-    learner, gamma = sb.Banditron(D, K, gamma=0.3), 0.3
+    learner, gamma = sb.Banditron(D, K, gamma=0.3, **PLAIN), 0.3
     w = np.zeros((K, D))
     random = np.random.default_rng(0)
     explored = 0
@@ -93,7 +110,7 @@ def test_banditron_by_hand():
 @pytest.mark.parametrize("alpha", [1.0, 0.4])
 def test_confidit_by_hand(alpha):
     """A starts as (1+alpha)² I, w = A⁻¹(A w' + X), margins in [-alpha, 1]."""
-    learner = sb.Confidit(D, K, alpha=alpha, width=sb.Scaled(0.5))
+    learner = sb.Confidit(D, K, alpha=alpha, width=sb.Scaled(0.5), project="all", **PLAIN)
     A = np.array([(1 + alpha) ** 2 * np.eye(D)] * K)
     w = np.zeros((K, D))
     random, flipped, wrong = np.random.default_rng(0), 0, 0

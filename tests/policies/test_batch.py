@@ -6,10 +6,9 @@ from learners import D
 
 import semibandit as sb
 from semibandit.policies.batch import rank_requests
-from semibandit.policies.batch_compiled import choose_slates, judge_labels, read_contexts
-from semibandit.policies.context import read_context
-from semibandit.policies.fast_rule import CONSTANT, DECREASING
+from semibandit.policies.batch_compiled import choose_slates, judge_labels, scale_contexts
 from semibandit.policies.request import Request
+from semibandit.policies.scaling import Scaling
 from semibandit.theory.cost import Costs
 from semibandit.theory.slate import SCORE_GRID, cut, order
 
@@ -25,17 +24,31 @@ def test_contexts_are_read_as_one_by_one(bias):
     random = np.random.default_rng(3)
     X = random.standard_normal((40, D)) * 10.0 ** random.integers(-300, 300, (40, 1))
     X[:4] = [[1e308] * D, [5e-324] * D, [-0.0] * (D - 1) + [-1e-310], [0.0] * (D - 1) + [3.0]]
-    found = read_contexts(X, bias)
-    plain = [read_context(x, D, bias=bias, normalize=True, sparse=False) for x in X]
+    scaling = Scaling("unit", D, bias)
+    found, plain = scale_contexts(X, scaling), [scaling.scaled(x) for x in X]
     assert np.allclose(found, plain, rtol=1e-14, atol=0.0)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_contexts_are_standardised_as_one_by_one(bias):
+    X = np.random.default_rng(3).standard_normal((60, D)) * [1.0, 1e-9, 1e6, 3.0] + [2000, 0, 5, 0]
+    X[40:, 3] = 7.0
+    scaling = Scaling("standard", D, bias)
+    assert scale_contexts(X, scaling) is None  # nothing was seen: the first one is the origin
+    scaling.add_rows(X[:20])
+    found, plain = scale_contexts(X[20:], scaling), [scaling.scaled(x) for x in X[20:]]
+    np.testing.assert_allclose(found, plain, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf, 0.0])
 def test_contexts_are_not_read_where_one_is_wrong(wrong):
     X = np.ones((5, D))
     X[3] = wrong if wrong == 0.0 else [1.0] * (D - 1) + [wrong]
-    assert read_contexts(X, bias=False) is None
-    assert (read_contexts(X, bias=True) is None) == (wrong != 0.0)
+    assert scale_contexts(X, Scaling("unit", D, bias=False)) is None
+    assert (scale_contexts(X, Scaling("unit", D, bias=True)) is None) == (wrong != 0.0)
+    scaling = Scaling("standard", D, bias=True)
+    scaling.add_rows(np.eye(D))
+    assert (scale_contexts(X, scaling) is None) == (wrong != 0.0)
 
 
 @pytest.mark.parametrize("cost", [sb.decreasing, sb.constant])
@@ -45,9 +58,8 @@ def test_it_is_order_and_cut_row_by_row(cost, a):
     prob = random.choice([0.0, 0.2, 0.5, 0.500000000001, 0.9, 1.0], (40, 9))  # many ties
     tie = random.permutation(9) / 9
     slots = [*([None, 0, 1, 2, 3, 4, 9, 20] * 5)]
-    found, sizes = choose_slates(
-        prob, prob, tie, slots, a, CONSTANT if cost is sb.constant else DECREASING
-    )
+    rule = sb.SlateUCB(D, 9, a=a, cost=cost).fast_rule()
+    found, sizes = choose_slates(prob, prob, tie, slots, rule)
     for row, s, best, size in zip(prob, slots, found, sizes, strict=True):
         one = order(np.rint(row * SCORE_GRID), tie, s)
         assert best[:size].tolist() == one[: cut(row[one], a, costs)].tolist()
@@ -84,7 +96,7 @@ def test_where_every_label_is_retired_slates_are_empty():
 
 
 def test_numbers_that_are_not_finite_are_refused_as_by_rank():
-    learner = sb.SlateUCB(D, 3, model=sb.Full("float32"), normalize=False)
+    learner = sb.SlateUCB(D, 3, model=sb.Full("float32"), scale="none", bias=False)
     for x in np.eye(D):
         learner.learn(learner.rank(x, 2), [])
     huge = np.full((2, D), 1e50)
@@ -99,7 +111,7 @@ def test_large_groups_are_decided_in_parts(monkeypatch):
     random = np.random.default_rng(4)
     score, prob = random.random((30, 9)), random.random((30, 9))
     tie, slots = random.random(9), [*range(10)] * 3
-    rest = (tie, slots, 0.3, CONSTANT)
+    rest = (tie, slots, sb.SlateUCB(D, 9, a=0.3, cost=sb.constant).fast_rule())
     best, sizes = choose_slates(score, prob, *rest)
     view = judge_labels(0.4, sb.Square(), score, prob)
     monkeypatch.setattr("semibandit.policies.batch_compiled.PART", 20)

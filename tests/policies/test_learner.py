@@ -51,7 +51,7 @@ def test_rank_many_is_rank_for_each(make, monkeypatch):
         np.testing.assert_allclose(many.prob, one.prob, atol=1e-12)
         learner._check_slate(many)
     whole = [slate.labels for slate in learner.rank_many(sparse.csr_array(X))]
-    assert whole == [learner.rank(x).labels for x in X]
+    assert whole == [learner.rank(sparse.csr_array(x[None, :])).labels for x in X]
     assert learner.rank_many([]) == []
 
 
@@ -123,7 +123,7 @@ BAD_CONTEXTS = [
 @pytest.mark.parametrize(("x", "message"), BAD_CONTEXTS)
 @pytest.mark.parametrize("make", ALL)
 def test_bad_contexts_are_refused(make, x, message):
-    learner = make()
+    learner = make(scale="unit", bias=False)
     with pytest.raises(ValueError, match=message):
         learner.rank(x)
     with pytest.raises(ValueError, match=message):
@@ -155,7 +155,7 @@ BAD_CALLS = [
     ),
     (lambda b: b.learn(type(b)(D, list("ab"), a=1.0).rank(np.ones(D)), []), "not a label of this"),
     (lambda b: b.learn(type(b)(D - 1, K, bias=True).rank(np.ones(D - 1)), []), "another learner"),
-    (lambda b: b.learn(type(b)(D, K, normalize=False).rank(np.ones(D)), []), "another learner"),
+    (lambda b: b.learn(type(b)(D, K, scale="none").rank(np.ones(D)), []), "another learner"),
     (lambda b: b.add_labels(["x"]), "numbers its labels"),
     (lambda b: b.add_labels(-1), "numbers its labels"),
     (lambda b: b.retire_labels([99]), "labels names 99"),
@@ -318,7 +318,7 @@ def test_contexts_in_many_forms_are_the_same_context():
     forms += [sparse.csr_matrix([x]), np.array(x) * 1e300, np.array(x) * 1e-300]
     for model in (sb.Full(), sb.Diagonal()):
         for bias in (False, True):
-            bandit = sb.SlateUCB(D, K, model=model, bias=bias)
+            bandit = sb.SlateUCB(D, K, model=model, bias=bias, scale="unit")
             drive(bandit, 30)
             expected = bandit.scores(x).margin
             for form in forms[: None if not bias else -2]:
@@ -329,7 +329,7 @@ def test_a_slate_keeps_its_own_context():
     unit = np.array([0.6, 0.8, 0.0, 0.0])
     for x in (unit.copy(), unit[None, :].copy(), sparse.csr_array(unit[None, :])):
         for model in (sb.Full(), sb.Diagonal()):
-            slate = sb.SlateUCB(D, K, model=model, normalize=False).rank(x, 2)
+            slate = sb.SlateUCB(D, K, model=model, scale="none", bias=False).rank(x, 2)
             values = x.data if sparse.issparse(x) else x
             before = values.copy()
             values[:] = 7.0
@@ -337,8 +337,8 @@ def test_a_slate_keeps_its_own_context():
             values[:] = before
 
 
-def test_bias_appends_a_constant_before_normalising():
-    bandit = sb.SlateUCB(2, K, bias=True)
+def test_bias_appends_a_constant_before_scaling_to_unit_length():
+    bandit = sb.SlateUCB(2, K, scale="unit")
     np.testing.assert_allclose(bandit.rank([2.0, 2.0]).x, [2 / 3, 2 / 3, 1 / 3])
     assert bandit.rank([0.0, 0.0]).x.tolist() == [0, 0, 1]
 

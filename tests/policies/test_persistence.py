@@ -41,7 +41,7 @@ def test_a_loaded_learner_goes_on_as_if_never_stopped(make, tmp_path):
         {"loss": sb.Logistic(R=2.5), "width": sb.KnownNorm(1.5, 0.1), "a": 0.7},
         {"cost": sb.constant, "width": sb.UnknownNorm(0.01), "bias": True},
         {"cost": [[1.0], [0.9, 0.2], [0.8, 0.8, 0.1], [0.5, 0.1, 0.1, 0]], "seed": 9},
-        {"model": sb.Dual(sb.polynomial(3, 0.5), budget=4), "normalize": False},
+        {"model": sb.Dual(sb.polynomial(3, 0.5), budget=4), "scale": "none", "bias": False},
         {"model": sb.Diagonal(), "width": sb.Scaled(0.25)},
     ],
 )

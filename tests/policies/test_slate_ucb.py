@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import semibandit as sb
-from reference import Figure2
+from reference import FIGURE_2, Figure2
 
 D, K, ROUNDS = 5, 8, 1200
 SMALL = (2, 3, 4000)  # so few directions that the theorems' widths come below their cap
@@ -52,7 +52,7 @@ def theory(norm2, t, *, d, k, U2, c1, c2, worst, delta):
 def widths(c1, c2, worst, d, k):
     constants = {"c1": c1, "c2": c2, "worst": worst, "d": d, "k": k}
     return {
-        "scaled": (sb.Scaled(0.4), lambda n, t: 0.4 * math.sqrt(n)),
+        "scaled": (sb.Scaled(0.4), lambda n, t: 0.4 * math.sqrt(n / c2)),
         "greedy": (sb.Scaled(0.0), lambda n, t: 0.0),
         "known": (
             sb.KnownNorm(U=1.5, delta=0.1),
@@ -81,16 +81,17 @@ def game(seed, rounds=ROUNDS, d=D, k=K):
 MODELS = {"full": sb.Full(), "dual": sb.Dual(sb.linear), "diagonal": sb.Diagonal()}
 
 
-def pair(model, surrogate, cost, width, a, seed, d=D, k=K):
+def pair(model, surrogate, cost, width, a, seed, d=D, k=K, project="all"):
     loss, g, c2, c1, worst = SURROGATES[surrogate]
     ours, plain = widths(c1, c2, worst, d, k)[width]
     cost_ours, cost_plain = COSTS[cost]
     bandit = sb.SlateUCB(
-        d, k, model=MODELS[model], loss=loss, cost=cost_ours, width=ours, a=a, seed=seed
-    )
+        d, k, model=MODELS[model], loss=loss, cost=cost_ours, width=ours, a=a, seed=seed,
+        **FIGURE_2 | {"project": project},
+    )  # fmt: skip
     slow = Figure2(
         d, k, R=loss.R, g=g, c2=c2, cost=cost_plain, a=a, width=plain, tie=bandit._tie,
-        diagonal=model == "diagonal",
+        diagonal=model == "diagonal", project=project,
     )  # fmt: skip
     return bandit, slow
 
@@ -180,7 +181,7 @@ def test_permuting_labels_permutes_slates():
 
 
 def test_norms_never_grow_and_unshown_labels_are_not_updated():
-    bandit = sb.SlateUCB(D, K, width=sb.Scaled(0.5), seed=2)
+    bandit = sb.SlateUCB(D, K, width=sb.Scaled(0.5), seed=2, **FIGURE_2)
     probes = np.random.default_rng(1).standard_normal((20, D))
     before = np.array([bandit._state.look(x).norm2 for x in probes])
     for x, relevant, slots, _ in game(seed=13, rounds=200):
@@ -196,7 +197,7 @@ def test_norms_never_grow_and_unshown_labels_are_not_updated():
 
 
 def test_examined_labels_alone_are_learned():
-    seen, cut = (sb.SlateUCB(D, K, seed=4) for _ in range(2))
+    seen, cut = (sb.SlateUCB(D, K, seed=4, **FIGURE_2) for _ in range(2))
     x = np.ones(D)
     slate = seen.rank(x, 4)
     seen.learn(slate, clicked=[slate.labels[1]], examined=slate.labels[:2])
@@ -212,7 +213,7 @@ def test_examined_labels_alone_are_learned():
 
 def test_feedback_may_come_late_and_out_of_order():
     """Late feedback is learned with the state it finds: as a reference that projects only then."""
-    bandit = sb.SlateUCB(D, K, width=sb.Scaled(0.5), seed=2)
+    bandit = sb.SlateUCB(D, K, width=sb.Scaled(0.5), seed=2, **FIGURE_2)
     waiting = []
     for n, (x, relevant, slots, _) in enumerate(game(seed=17, rounds=120)):
         slate = bandit.rank(x, slots)
@@ -240,3 +241,12 @@ def test_learning_twice_counts_twice():
     once.learn(once.rank(x, 2), [slate.labels[0]])
     assert twice.t == 3
     assert twice.scores(x).margin.max() > once.scores(x).margin.max()
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("surrogate", SURROGATES)
+def test_labels_that_do_not_learn_keep_their_weights(model, surrogate):
+    """project="learned": the margin is clipped to rank, and projected before an update alone."""
+    bandit, slow = pair(model, surrogate, "decreasing", "scaled", 0.5, 21, project="learned")
+    compare(bandit, slow, game(seed=22, rounds=700))
+    assert slow.projected > 20

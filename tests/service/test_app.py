@@ -179,7 +179,9 @@ def test_named_features(tmp_path):
     with Server(tmp_path / "s", *names) as server:
         one = server.post("/rank", {"context": {"weekend": 1, "hour": 9}, "id": "a"})
         assert one.status_code == 200
-        assert server.post("/rank", {"context": [9, 1], "id": "a"}).json() == one.json()
+        again = server.post("/rank", {"context": {"hour": 9.0, "weekend": 1}, "id": "a"})
+        assert again.json() == one.json()
+        assert server.post("/rank", {"context": [9, 1]}).status_code == 200
         assert server.post("/rank", {"context": {"hour": 2}}).status_code == 200
         wrong = server.post("/rank", {"context": {"hours": 2}})
         assert "context names 'hours', which is not a feature" in detail(wrong, 422)
@@ -262,12 +264,13 @@ def test_errors_say_the_key_the_value_and_what_was_expected(server, body, reason
 
 
 def test_numbers_at_the_edge_of_float64_are_numbers(server):
-    for x in ([1e308, -1e308, 5e-324, 0.0], [5e-324, 0, 0, 0], [1e-308, 1e308, 1, -0.0]):
+    for x in ([1e100, -1e100, 5e-324, 0.0], [5e-324, 0, 0, 0], [1e-308, 1e99, 1, -0.0]):
         answer = server.rank(x, slots=6)
         assert answer.status_code == 200
         server.feedback(answer.json()["id"], [])
     server.until(lambda state: state["backlog"] == 0)
     assert all(one["prob"] == one["prob"] for one in server.rank(slots=6).json()["slate"])
+    assert "at most 1e+100 in size" in detail(server.rank([1e101, 0, 0, 0]), 422)
 
 
 def test_other_paths_methods_and_types(server):

@@ -143,9 +143,9 @@ def test_a_bug_in_ranking_is_a_500_and_all_else_goes_on(tmp_path, monkeypatch, c
 
 
 def test_a_bug_that_one_request_meets_is_not_the_others(tmp_path, monkeypatch, caplog):
-    engine = open_engine(tmp_path)
+    engine = open_engine(tmp_path, lambda: sb.SlateUCB(D, LABELS, scale="unit"))
     look_many = state_class(engine.learner).look_many
-    poison = engine.learner.read_context([0.0, 0.0, 0.0, 1.0])
+    poison = engine.learner.rank([0.0, 0.0, 0.0, 1.0]).x
 
     def sometimes(self, xs):
         met = any(np.array_equal(x, poison) for x in xs)
@@ -373,7 +373,7 @@ def test_refusals_are_no_bugs(tmp_path, caplog):
     with LocalServer(create_app(engine)) as server:
         for path, body, status in (
             ("/rank", {"context": [1.0]}, 422),
-            ("/rank", {"context": [0.0] * D}, 422),
+            ("/rank", {"context": {"hour": 1.0}}, 422),
             ("/rank", {"context": [1.0] * D, "exclude": ["moon"]}, 422),
             ("/feedback", {"id": "nobody", "clicked": []}, 404),
             ("/labels", {"labels": ["a"]}, 409),

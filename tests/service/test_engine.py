@@ -22,8 +22,10 @@ def test_a_decision_is_the_learners_own_and_in_the_log(engine):
     assert decision.version == 1
     with engine.store.beside() as store:
         ((_, stored),) = store.events()
-    assert vars(stored) | {"context": 0} == vars(decision) | {"context": 0}
+    arrays = {"context": 0, "seen": 0}
+    assert vars(stored) | arrays == vars(decision) | arrays
     assert stored.context.tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert stored.seen.tolist() == decision.seen.tolist() == slate.x.tolist()
 
 
 def test_the_same_id_gives_the_same_decision(engine):
@@ -102,7 +104,7 @@ def test_every_decision_is_the_learners_own_with_its_own_draw(tmp_path, kind):
     """Its place in the log, whatever was refused; and as `rank` decides with that draw."""
     assert semibandit.policies.batch  # loaded, as in a service with a large learner
     contexts = np.random.default_rng(0).standard_normal((80, 60))
-    with running(tmp_path, kind(60, LABELS)) as engine:
+    with running(tmp_path, kind(60, LABELS, bias=False)) as engine:
         for some in np.split(contexts, 4):
             with engine.queue.condition:
                 futures = [Future() for _ in range(22)]
@@ -121,9 +123,13 @@ def test_every_decision_is_the_learners_own_with_its_own_draw(tmp_path, kind):
 
 def test_a_context_may_be_a_line_of_a_matrix(engine):
     assert rank(engine, [[1.0, 2.0, 3.0, 4.0]]).context.tolist() == [1.0, 2.0, 3.0, 4.0]
-    assert status(lambda: rank(engine, [0.0] * 4)) == 422
     with pytest.raises(ValueError, match="context has 2 features"):
         rank(engine, [[1.0, 2.0]])
+
+
+def test_a_context_without_a_direction_is_refused_if_there_is_no_bias(tmp_path):
+    with running(tmp_path, sb.SlateUCB(D, LABELS, bias=False)) as engine:
+        assert status(lambda: rank(engine, [0.0] * 4)) == 422
 
 
 def test_requests_never_wait_for_numba_to_be_loaded(tmp_path):
@@ -180,18 +186,24 @@ def test_waiting_requests_are_ranked_together(engine, groups):
     assert groups == [50]
 
 
-def test_wrong_requests_do_not_spoil_the_others(engine, groups):
+def test_wrong_requests_do_not_spoil_the_others(tmp_path, groups):
     """Nor do they slow them down: the others are still ranked together."""
-    asks = [([1.0, 0, 0, 0], ["a"])] * 20
-    asks += [([1.0, 0, 0, 0], ["moon"]), ([0.0] * 4, None), ([0.0, 1, 0, 0], ["b", "c"])]
-    with engine.queue.condition:
-        futures = [Future() for _ in asks]
-        for future, (context, candidates) in zip(futures, asks, strict=True):
-            engine.submit([engine.pending_rank(context, 2, candidates, None, None, future)])
+    with running(tmp_path, sb.SlateUCB(D, LABELS, bias=False)) as engine:
+        futures = _ask_some_wrong_ones(engine)
     assert [future.result().labels for future in futures[:20]] == [["a"]] * 20
     assert set(futures[22].result().labels) == {"b", "c"}
     with pytest.raises(InputError, match="candidates names 'moon'"):
         futures[20].result()
     with pytest.raises(InputError, match="context is all zeros"):
         futures[21].result()
-    assert groups == [21]
+    assert groups == [23, 21]  # reading finds the wrong ones before anything is ranked
+
+
+def _ask_some_wrong_ones(engine):
+    asks = [([1.0, 0, 0, 0], ["a"])] * 20
+    asks += [([1.0, 0, 0, 0], ["moon"]), ([0.0] * 4, None), ([0.0, 1, 0, 0], ["b", "c"])]
+    with engine.queue.condition:
+        futures = [Future() for _ in asks]
+        for future, (context, candidates) in zip(futures, asks, strict=True):
+            engine.submit([engine.pending_rank(context, 2, candidates, None, None, future)])
+    return futures

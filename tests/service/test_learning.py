@@ -242,7 +242,7 @@ def test_learners_that_draw_draw_anew_and_are_rebuilt(tmp_path, kind):
 
 
 def test_contexts_too_large_to_sum_are_refused(tmp_path):
-    with running(tmp_path, sb.SlateUCB(D, LABELS, normalize=False)) as engine:
+    with running(tmp_path, sb.SlateUCB(D, LABELS, scale="none")) as engine:
         with pytest.raises(ValueError, match=r"numbers beyond 1e\+100"):
             rank(engine, [1e308, 1e308, 0, 0])
         assert rank(engine, [1.0, 0, 0, 0]).labels

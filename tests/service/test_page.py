@@ -7,6 +7,8 @@ from browser import browsing
 from playwright.sync_api import expect
 from server import BUILD, Server
 
+from semibandit.store.store import Store
+
 NASTY = "<img src=x onerror=alert(1)>"
 NAMED = ("--features", "hour,weekend", "--labels", f"sea,city,{NASTY}")
 
@@ -88,7 +90,8 @@ def test_ask_click_and_see_the_numbers_move(browser, tmp_path):
 
 
 def test_where_the_cut_fell(browser, tmp_path):
-    with Server(tmp_path / "s", "--features", 2, "--labels", 4, "--width", "scaled:0.01") as server:
+    words = ("--width", "scaled:0.01", "--a", 0.5, "--probe", 0)
+    with Server(tmp_path / "s", "--features", 2, "--labels", 4, *words) as server:
         for _ in range(30):
             shown = server.post("/rank", {"context": [1, 0]}).json()
             yes = [one["label"] for one in shown["slate"] if one["label"] < 2]
@@ -111,7 +114,8 @@ def test_where_the_cut_fell(browser, tmp_path):
 @pytest.mark.parametrize("a", [0.5, 0.95])
 def test_a_service_that_shows_hardly_anything_says_why(browser, tmp_path, a):
     """Three labels that are never clicked: with a = 0.5 they are soon given up."""
-    with Server(tmp_path / "s", *NAMED, "--a", a) as server, Tab(browser, server.url) as page:
+    words = (*NAMED, "--a", a, "--probe", 0)
+    with Server(tmp_path / "s", *words) as server, Tab(browser, server.url) as page:
         for _ in range(80):
             shown = server.rank([1, 2]).json()
             server.feedback(shown["id"], [])
@@ -123,6 +127,70 @@ def test_a_service_that_shows_hardly_anything_says_why(browser, tmp_path, a):
             text(page, "advice", "with a = 0.5 .* about 50.0% of the time")
         else:
             expect(advice).to_be_hidden()
+
+
+def test_a_probe_is_marked(browser, tmp_path):
+    words = ("--features", 2, "--labels", 5, "--a", 0.5, "--probe", 1, "--width", "scaled:0")
+    with Server(tmp_path / "s", *words) as server, Tab(browser, server.url) as page:
+        for _ in range(12):  # nothing is ever clicked: only probes are left
+            shown = server.post("/rank", {"context": [1, 0], "slots": 3}).json()
+            server.feedback(shown["id"], [])
+            server.until(lambda state: state["backlog"] == 0)
+        assert [one["probe"] for one in shown["slate"]] == [True]
+        page.locator("#context").fill("1, 0")
+        page.get_by_role("button", name="What to show?").click()
+        for place in ("#answer", "#latest > li:first-child"):
+            tag = page.locator(f"{place} .probe")
+            expect(tag).to_have_count(1)
+            expect(tag).to_have_text("probe")
+            expect(tag).to_have_attribute("title", re.compile("only to be tried"))
+
+
+KINDS = "hour,device:category,plan:free|pro,tags:set,mood:set:good|bad"
+
+
+def test_every_kind_of_feature_has_its_field(browser, tmp_path):
+    with Server(tmp_path / "s", "--features", KINDS, "--labels", 4) as server:
+        tab = Tab(browser, server.url)
+        with tab as page:
+            page.get_by_label("hour").fill("7.5")
+            page.get_by_label("device").fill(NASTY)
+            expect(page.get_by_label("plan").locator("option")).to_have_text(
+                ["unknown", "free", "pro"]
+            )
+            page.get_by_label("plan").select_option("pro")
+            page.get_by_label("tags").fill("new, sale")
+            page.get_by_role("button", name="What to show?").click()
+            expect(page.locator("#answer .slate button")).to_have_count(3)
+            page.get_by_role("button", name="Send what was clicked").click()
+            expect(page.locator("#answer .good")).to_have_count(1)
+            server.until(lambda state: state["backlog"] == 0)
+            # what was learned is offered, and what was typed is still there
+            expect(page.locator("#features datalist option")).to_have_count(5)
+            expect(page.get_by_label("device")).to_have_value(NASTY)
+            page.get_by_label("mood").fill("good, sad")
+            page.get_by_role("button", name="What to show?").click()
+            expect(page.locator("#answer .problem")).to_have_text(
+                re.compile("feature 'mood' has 'sad', expected one of bad, good")
+            )
+        assert [text for text in tab.wrong if "422" not in text] == []
+    with Store(tmp_path / "s") as store:
+        named = next(event.named for _, event in store.events(kinds=["decision"]))
+    assert named == {"hour": 7.5, "device": NASTY, "plan": "pro", "tags": ["new", "sale"]}
+
+
+@pytest.mark.parametrize("features", ["hashed:64", ",".join(f"x{i}" for i in range(25))])
+def test_other_contexts_are_json(browser, tmp_path, features):
+    with Server(tmp_path / "s", "--features", features, "--labels", 4) as server:
+        with Tab(browser, server.url) as page:
+            box = page.get_by_label("Context: {name: value} as JSON")
+            expect(box).to_have_value(re.compile(r"^\{.*\}$"))
+            page.get_by_role("button", name="What to show?").click()
+            expect(page.locator("#answer .slate button")).to_have_count(3)
+            box.fill("{hour}")
+            page.get_by_role("button", name="What to show?").click()
+            expect(page.locator("#answer .problem")).to_have_text(re.compile("context is no JSON"))
+        assert server.state()["decisions"] == 1
 
 
 def test_with_the_keyboard_alone(browser, tmp_path):

@@ -32,7 +32,7 @@ def test_a_store_of_another_shape_is_refused_with_the_reason(tmp_path):
     Server(store, *BUILD, "--width", "scaled:0.3").stop()
     for arguments, reason in (
         (["--features", 5], "this store was made with features = 4, not 5"),
-        (["--features", "p,q,r,s"], "made with features = 4, not ['p', 'q', 'r', 's']"),
+        (["--features", "p,q,r,s"], "made with features = 4, not 'p,q,r,s'"),
         (["--labels", 7], "made with labels = ['a', 'b', 'c', 'd', 'e', 'f'], not 7"),
         (["--width", "scaled:0.5"], "made with width = 'scaled:0.3', not 'scaled:0.5'"),
         (["--loss", "logistic:2"], "made with loss = 'square', not 'logistic:2'"),
@@ -47,7 +47,10 @@ def test_a_store_of_another_shape_is_refused_with_the_reason(tmp_path):
     [
         ([], "a new store needs to know its features: say --features"),
         (["--features", 3], "a new store needs to know its labels: say --labels"),
-        (["--features", 0, "--labels", 3], "n_features = 0"),
+        (
+            ["--features", 0, "--labels", 3],
+            "features = 0, but it must be a whole number of at least 1",
+        ),
         (["--features", "a,,b", "--labels", 3], "has an empty name"),
         (["--features", "a,a", "--labels", 3], "features names 'a' twice"),
         ([*BUILD, "--learner", "OBR"], "OBR must be told every relevant label"),
@@ -130,7 +133,9 @@ def test_every_learner_that_can_be_served_is_what_its_words_say(tmp_path, words,
         server.until(lambda state: state["version"] == 2)
     config = config_of(learner)
     assert state["learner"] == config["learner"]
-    assert state["settings"] == config["settings"] | config["common"] | {"bias": True}
+    assert state["settings"] == config["settings"] | config["common"] | {
+        "a": 1.0
+    }  # it fills its slots
     with Server(tmp_path / "s", *words) as server:  # the same words again, on what was learned
         assert server.state()["version"] == 2
 

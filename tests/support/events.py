@@ -1,5 +1,7 @@
 """Events of every kind, for tests of the log."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from semibandit.store.event import Decision, Feedback, LabelChange
@@ -14,8 +16,9 @@ def decision(id, at=1.0, **more):
 
 def plain(event):
     values = dict(vars(event))
-    if "context" in values:
-        values["context"] = values["context"].tobytes()
+    for key in ("context", "seen"):
+        if values.get(key) is not None:
+            values[key] = values[key].tobytes()
     return values
 
 
@@ -26,4 +29,10 @@ EVENTS = [
     LabelChange(4.0, add=["x", 3]),
     LabelChange(5.0, retire=["x"]),
     Feedback("one", 6.5, [], waited=True),
+    decision("seen", 7.0, seen=np.array([0.1, 1 / 3]), probe=0, labels=["a", 0]),
+    replace(
+        decision("named", 8.0, named={"hour": 7.5, "tags": ["a", "ü"]}, new={"tags": ["ü"]}),
+        context=np.array([7.5, np.nan, 1.0]),
+    ),
+    decision("nothing known", 9.0, named={}),
 ]

@@ -29,6 +29,22 @@ def test_every_width_is_capped_at_2R_and_grows_with_the_norm(width, loss):
     assert np.all(np.diff(widths) >= 0)
 
 
+@pytest.mark.parametrize("loss", [sb.Logistic(R) for R in (0.5, 1.0, 2.0, 4.0, 6.0)])
+def test_scaled_widths_are_in_the_unit_of_the_step(loss):
+    """A step is multiplied by 1/c''_L, so the margin's deviation is sqrt(x·A⁻¹x / c''_L)."""
+    norms = np.array([1e-8, 1e-6, 1e-5])
+    widths = sb.Scaled(0.3)(norms, t=9, d=3, K=5, loss=loss)
+    np.testing.assert_allclose(widths, 0.3 * np.sqrt(norms / loss.c_L2), rtol=1e-14)
+    assert sb.Scaled(0.3).spread(9, 3, 5, loss) == 0.3 / math.sqrt(loss.c_L2)
+
+
+def test_for_the_square_loss_a_scaled_width_is_alpha_times_the_norm_to_the_bit():
+    norms = np.random.default_rng(0).random(1000)
+    for alpha in (0.1, 0.25, 1 / 3, 1.0):
+        widths = sb.Scaled(alpha)(norms, t=9, d=3, K=5, loss=sb.Square())
+        assert widths.tolist() == np.minimum(alpha * np.sqrt(norms), 2.0).tolist()
+
+
 @pytest.mark.parametrize("delta", [0, -0.1, 1 / math.e, 0.5, math.nan, "0.05", True])
 def test_delta_outside_0_to_1_over_e_is_refused(delta):
     for make in (sb.UnknownNorm, lambda delta: sb.KnownNorm(1.0, delta)):

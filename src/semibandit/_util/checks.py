@@ -17,6 +17,7 @@ __all__ = [
     "finite_number",
     "is_number",
     "is_whole",
+    "listed",
     "nearest",
     "shortened",
     "whole_number",
@@ -64,6 +65,17 @@ def shortened(value: object, most: int = 80) -> str:
     """
     text = repr(value)
     return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def listed(values: Iterable[object], most: int = 20) -> str:
+    """The values separated by commas; beyond `most` of them only how many there are.
+
+    >>> listed("abcdef", 2)
+    'a, b, ... (6 in all)'
+    """
+    texts = [str(value) for value in values]
+    more = f", ... ({len(texts)} in all)" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from semibandit.errors import InputError
+from semibandit.errors import FileError, InputError, MissingFile
+from semibandit.policies.features.encoder import NamedFeatures, parse_features
 from semibandit.policies.learner_spec import LEARNER_WORDS, LearnerSpec
 from semibandit.policies.spec import WORDS
 
@@ -15,23 +17,38 @@ __all__ = [
     "A",
     "Address",
     "ApiKey",
+    "AtLeast",
     "Backend",
     "Bias",
     "Cost",
     "Data",
+    "FEATURE_WORDS",
+    "Features",
+    "Forget",
     "Jobs",
     "LabelColumns",
     "Learner",
     "Loss",
     "Model",
-    "Normalize",
+    "Probe",
+    "Project",
+    "Scale",
     "Seed",
+    "ServedA",
     "Slots",
     "Width",
+    "feature_words",
     "given",
     "label_columns",
     "learner_words",
+    "read_features",
+    "read_lines",
 ]
+
+FEATURE_WORDS = (
+    "hour,device:category,tags:set,plan:free|pro (a name alone is a number), or hashed:256 for any "
+    "names and values"
+)
 
 _default = LearnerSpec()
 
@@ -51,29 +68,51 @@ Width = Annotated[str | None, _part("width", f"How much to explore: {WORDS['widt
 Cost = Annotated[
     str | None, _part("cost", f"What a wrong label costs in its position: {WORDS['cost']}.")
 ]
-A = Annotated[
-    float | None,
-    typer.Option(
+
+
+def _a(default: float) -> Any:
+    return typer.Option(
         "--a",
         help="What a missed label weighs against a wrong one, 0 to 1. A label is shown if its "
         "probability is at least about 1 - a: for rare clicks say 0.95; 1 fills all slots.",
-        show_default=str(_default.a),
-    ),
-]
-Normalize = Annotated[
-    bool | None,
-    typer.Option(
-        "--normalize/--no-normalize",
-        help="Scale contexts to unit length.",
-        show_default="normalize",
+        show_default=str(default),
+    )
+
+
+A = Annotated[float | None, _a(_default.a)]
+ServedA = Annotated[float | None, _a(1.0)]  # unless it is told otherwise, a service fills its slots
+Scale = Annotated[
+    str | None,
+    _part(
+        "scale",
+        "How contexts are scaled: standard (each feature by its running mean and deviation, then "
+        "unit length) | unit (unit length as they are, the paper's) | none.",
     ),
 ]
 Bias = Annotated[
     bool | None,
     typer.Option(
         "--bias/--no-bias",
-        help="Append a constant feature. (Default: no for data sets, yes for a service.)",
-        show_default=False,
+        help="Append a constant feature.",
+        show_default="bias",
+    ),
+]
+Project = Annotated[
+    str | None,
+    _part("project", "Whose weights are projected onto D: learned (labels shown) | all (paper)."),
+]
+Probe = Annotated[
+    float | None,
+    _part("probe", "In which share of rounds with a free slot one more label is tried, 0 to 1."),
+]
+AtLeast = Annotated[
+    int | None, typer.Option(min=0, help="Never show fewer labels.", show_default="0")
+]
+Forget = Annotated[
+    float | None,
+    typer.Option(
+        help="For tastes that change: feedback loses half its weight in so many rounds. By "
+        "default nothing is forgotten."
     ),
 ]
 Seed = Annotated[
@@ -96,6 +135,15 @@ LabelColumns = Annotated[
     ),
 ]
 
+Features = Annotated[
+    str | None,
+    typer.Option(
+        help="Which columns of a table (CSV, Parquet) are features, and of which kind: "
+        f"{FEATURE_WORDS}; or @FILE with one feature a line. By default all columns but labels, "
+        "as numbers.",
+    ),
+]
+
 # Where it runs.
 Backend = Annotated[
     str, typer.Option(help="local, or ray or dask for a cluster that is running already.")
@@ -115,6 +163,30 @@ def learner_words(context: typer.Context) -> dict[str, Any]:
     if "learner" in words and ignored:
         raise InputError(f"--{ignored[0]} does not go with --learner {words['learner']}")
     return words
+
+
+def read_features(text: str | None) -> int | NamedFeatures | None:
+    """What `--features` says: how many numbers, or named features."""
+    words = feature_words(text)
+    return None if words is None else parse_features(words)
+
+
+def feature_words(text: str | None) -> str | None:
+    """The words of `--features`, which may be in a file, one feature a line."""
+    if text is None or not text.startswith("@"):
+        return text
+    return ",".join(read_lines(text, "features"))
+
+
+def read_lines(text: str, option: str) -> list[str]:
+    """The lines of the file that @FILE names, without empty ones."""
+    try:
+        lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        raise MissingFile(f"--{option} = {text!r}, but there is no file {text[1:]}") from None
+    except UnicodeDecodeError as why:
+        raise FileError(f"--{option} = {text!r}, but the file is not UTF-8: {why}") from None
+    return [line.strip() for line in lines if line.strip()]
 
 
 def given(**options: Any) -> dict[str, Any]:

@@ -12,16 +12,22 @@ from semibandit._util.progress import byte_progress_bar
 from semibandit.cli.errors import reporting_errors
 from semibandit.cli.options import (
     A,
+    AtLeast,
     Bias,
     Cost,
+    Features,
+    Forget,
     LabelColumns,
     Learner,
     Loss,
     Model,
-    Normalize,
+    Probe,
+    Project,
+    Scale,
     Seed,
     Slots,
     Width,
+    feature_words,
     given,
     label_columns,
     learner_words,
@@ -33,6 +39,7 @@ from semibandit.errors import InputError, UnknownKeyword
 from semibandit.evaluation.trace_file import FORMATS, write_trace
 from semibandit.experiments.sets import STAND_INS, stand_in
 from semibandit.experiments.setting import Setting, replayed, result_of
+from semibandit.policies.features.encoder import parse_features
 from semibandit.policies.learner_spec import LearnerSpec
 from semibandit.store.export import is_log
 
@@ -57,10 +64,12 @@ def replay(
         ),
     ] = None,
     loss: Loss = None, model: Model = None, width: Width = None, cost: Cost = None, a: A = None,
-    normalize: Normalize = None, bias: Bias = None, seed: Seed = None,
+    scale: Scale = None, bias: Bias = None, project: Project = None, probe: Probe = None,
+    at_least: AtLeast = None, forget: Forget = None, seed: Seed = None,
     slots: Slots = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Only the first so many rows.")] = None,
     labels: LabelColumns = None,
+    features: Features = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the rounds, the numbers and the plot.")
     ] = None,
@@ -90,22 +99,26 @@ def replay(
         play = given(
             compare=compare, slots=slots, rounds=rounds, labels=labels, out=out, format=format
         )
+        named = feature_words(features)
         if not is_log(data):
-            _replay_data(data, words, play, save)
+            _replay_data(data, words | given(features=named), play, save)
         elif play:
             raise InputError(
                 f"--{next(iter(play))} does not go with a log: what was shown is in it"
             )
         else:
+            _check_log_features(data, named)
             _replay_log(data, words, save)
 
 
-def read_data(data: str, labels: list[str] | None) -> Dataset:
+def read_data(
+    data: str, labels: list[str] | None, columns: tuple[str, ...] | str | None = None
+) -> Dataset:
     """The data set, with a progress bar if it has to be downloaded."""
     if data in STAND_INS:
         return stand_in(data)
     with byte_progress_bar() as progress:
-        return read_dataset(data, labels=label_columns(labels), progress=progress)
+        return read_dataset(data, labels=label_columns(labels), columns=columns, progress=progress)
 
 
 def _replay_data(data: str, words: dict[str, Any], play: dict[str, Any], save: Path | None) -> None:
@@ -120,12 +133,12 @@ def _replay_data(data: str, words: dict[str, Any], play: dict[str, Any], save: P
     out: Path | None = play.get("out")
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-    dataset = read_data(data, play.get("labels"))
-    learners = {name: one.build(dataset.d, dataset.K) for name, one in players.items()}
+    dataset = read_data(data, play.get("labels"), own.columns)
+    learners = {name: one.learner_for(dataset) for name, one in players.items()}
     results = {}
     for name, setting in players.items():  # all mistakes have been found: now the work
         trace = replayed(setting, dataset, learner=learners[name], progress=None)
-        results[name] = result_of(trace, setting)
+        results[name] = result_of(trace)
         if out is not None:
             write_trace(trace, out / f"{_file_name(name)}.{form}")
     _show(dataset, results)
@@ -164,6 +177,19 @@ def _replay_log(log: str, words: dict[str, Any], save: Path | None) -> None:
         print_line(f"wrote {save}")
 
 
+def _check_log_features(log: str, words: str | None) -> None:
+    """Refuse features that are not those of the log: its contexts were encoded by them."""
+    if words is None:
+        return
+    from semibandit.store.export import open_log
+
+    with open_log(log) as opened:
+        features, size = opened.learner.features, opened.learner.n_features
+    if parse_features(words) != (features or size):
+        there = size if features is None else features.words
+        raise InputError(f"--features = {words!r}, but this log was made with {there}")
+
+
 def _changed_learner(log: str, words: dict[str, Any]) -> Any:
     """A new learner like the one that the log began with, except for what was changed."""
     from semibandit.store.export import open_log
@@ -176,7 +202,8 @@ def _changed_learner(log: str, words: dict[str, Any]) -> Any:
             f"learned {first.t - 1} rounds elsewhere, which a changed one could not have"
         )
     spec = LearnerSpec.of(first).changed(**words)
-    return spec.build(first.n_features, first.n_labels if first.numbered else first.labels)
+    features = first.features or first.n_features
+    return spec.build(features, first.n_labels if first.numbered else first.labels)
 
 
 def _different(own: Setting, text: str) -> Setting:
@@ -188,8 +215,9 @@ def _different(own: Setting, text: str) -> Setting:
     known = own.json()
     for part in rest:
         key, equals, value = part.partition("=")
-        if not equals or key not in known or key == "data":
-            keys = ", ".join(k for k in known if k not in ("data", "learner"))
+        fixed = ("data", "learner", "features")  # what all learners are replayed on
+        if not equals or key not in known or key in fixed:
+            keys = ", ".join(k for k in known if k not in fixed)
             raise UnknownKeyword(
                 f"--compare {text!r}: {part!r} is not KEY=VALUE with a key of {keys}"
             )
@@ -205,10 +233,10 @@ def _value(key: str, text: str, like: object) -> object:
         return text.lower() == "true"
     if isinstance(like, str):
         return text
-    if text.lower() == "none" and key in ("slots", "rounds"):
+    if text.lower() == "none" and key in ("slots", "rounds", "forget"):
         return None
     try:
-        number = float(text) if key == "a" else int(text)
+        number = float(text) if key in ("a", "probe", "forget") else int(text)
     except ValueError:
         raise InputError(f"{key} = {text!r}, but it must be a number") from None
     return whole_number(key, number, least=1) if key == "rounds" else number

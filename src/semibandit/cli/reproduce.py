@@ -32,7 +32,7 @@ def reproduce(
     width: Annotated[
         str, typer.Option(help=f"SlateUCB's width in the figures: {WORDS['width']}.")
     ] = _default.width,
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds for widths, prices and the lab.")] = (
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds of each learner but OBR.")] = (
         _default.seeds
     ),
     lab_rounds: Annotated[int, typer.Option(min=20, help="Rounds of the regret lab.")] = (

@@ -10,19 +10,26 @@ import typer
 
 from semibandit.cli.errors import reporting_errors
 from semibandit.cli.options import (
-    A,
+    FEATURE_WORDS,
     ApiKey,
+    AtLeast,
     Bias,
     Cost,
+    Forget,
     Learner,
     Loss,
     Model,
-    Normalize,
+    Probe,
+    Project,
+    Scale,
     Seed,
+    ServedA,
     Width,
     learner_words,
+    read_features,
+    read_lines,
 )
-from semibandit.errors import FileError, InputError, MissingExtra, MissingFile
+from semibandit.errors import InputError, MissingExtra
 
 __all__ = ["DEFAULT_STORE", "serve"]
 
@@ -35,15 +42,20 @@ def serve(
         str, typer.Option(help="A folder (SQLite), or postgresql://user:password@host/database.")
     ] = DEFAULT_STORE,
     features: Annotated[
-        str | None, typer.Option(help="How many numbers a context has, or their names: a,b,c.")
+        str | None,
+        typer.Option(
+            help="How many numbers a context has; or its features by name, "
+            f"{FEATURE_WORDS}; or @FILE with one feature a line."
+        ),
     ] = None,
     labels: Annotated[
         str | None,
         typer.Option(help="How many labels, their names: a,b,c, or @FILE with one a line."),
     ] = None,
     learner: Learner = None,
-    loss: Loss = None, model: Model = None, width: Width = None, cost: Cost = None, a: A = None,
-    normalize: Normalize = None, bias: Bias = None, seed: Seed = None,
+    loss: Loss = None, model: Model = None, width: Width = None, cost: Cost = None,
+    a: ServedA = None, scale: Scale = None, bias: Bias = None, project: Project = None,
+    probe: Probe = None, at_least: AtLeast = None, forget: Forget = None, seed: Seed = None,
     start_from: Annotated[
         Path | None,
         typer.Option(help="A learner that was saved in Python, in place of --labels to --seed."),
@@ -91,8 +103,8 @@ def serve(
         settings = Settings(wait, snapshot_every, api_key, read_key, limits)
         words = learner_words(context)
         config = StoreConfig(
-            features=_count_or_names(features, "features"),
-            labels=_count_or_names(labels, "labels"),
+            features=read_features(features),
+            labels=_count_or_names(labels),
             learner=words,
             start_from=None if start_from is None else str(start_from),
         )
@@ -100,21 +112,15 @@ def serve(
             service.serve(store, config, settings, host, port, lambda text: typer.echo(text))
 
 
-def _count_or_names(text: str | None, what: str) -> Any:
+def _count_or_names(text: str | None) -> Any:
     """A number, names by commas, or @FILE with a name in each line."""
     if text is None:
         return None
     if text.startswith("@"):
-        try:
-            names = Path(text[1:]).read_text(encoding="utf-8").splitlines()
-        except FileNotFoundError:
-            raise MissingFile(f"--{what} = {text!r}, but there is no file {text[1:]}") from None
-        except UnicodeDecodeError as why:
-            raise FileError(f"--{what} = {text!r}, but the file is not UTF-8: {why}") from None
-        return [name.strip() for name in names if name.strip()]
+        return read_lines(text, "labels")
     if text.isdecimal():
         return int(text)
     names = [name.strip() for name in text.split(",")]
     if "" in names:
-        raise InputError(f"--{what} = {text!r} has an empty name")
+        raise InputError(f"--labels = {text!r} has an empty name")
     return names

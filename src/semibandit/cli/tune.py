@@ -11,21 +11,28 @@ from semibandit.cli.errors import reporting_errors
 from semibandit.cli.options import (
     A,
     Address,
+    AtLeast,
     Backend,
     Cost,
     Data,
+    Features,
+    Forget,
     Jobs,
     LabelColumns,
     Model,
-    Normalize,
+    Probe,
+    Project,
+    Scale,
     Seed,
     Slots,
+    feature_words,
     learner_words,
 )
 from semibandit.cli.output import draw, print_line, print_table, write_json
 from semibandit.cli.replay import read_data
 from semibandit.data.dataset import Dataset
 from semibandit.experiments import tune as tuning
+from semibandit.experiments.setting import Setting
 
 __all__ = ["tune"]
 
@@ -38,10 +45,15 @@ def tune(
     model: Model = None,
     cost: Cost = None,
     a: A = None,
-    normalize: Normalize = None,
+    scale: Scale = None,
+    project: Project = None,
+    probe: Probe = None,
+    at_least: AtLeast = None,
+    forget: Forget = None,
     seed: Seed = None,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds per setting, from --seed on.")] = 1,
     labels: LabelColumns = None,
+    features: Features = None,
     out: Annotated[
         Path, typer.Option(help="Folder for what was tried; a stopped search goes on there.")
     ] = Path("semibandit-tune"),
@@ -57,11 +69,13 @@ def tune(
     """
     with reporting_errors("tune"):
         out.mkdir(parents=True, exist_ok=True)
-        dataset = read_data(data, labels)
+        words = feature_words(features)
+        dataset = read_data(data, labels, Setting(data, features=words).columns)
         found = tuning.tune(
             dataset if labels else data,  # with --labels, workers cannot read the file themselves
             slots=slots,
             rounds=rounds,
+            features=words,
             seeds=seeds,
             folder=out / "runs",
             backend=backend,
@@ -89,5 +103,6 @@ def _show(found: tuning.Tuned, dataset: Dataset, slots: int | None) -> None:
     if limits:
         text = ", ".join(f"{S}: {value:.4f}" for S, value in limits)
         print_line(f"by slots, with the best of the rest: {text}")
-    code = found.code(dataset.d, dataset.K)
+    named = best.named_features()
+    code = found.code(dataset.d if named is None else f"sb.{named!r}", dataset.K)
     print_line(f"best: {code}, slots={best.slots}: {found.loss:.4f}")

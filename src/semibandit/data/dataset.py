@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -12,9 +14,10 @@ import numpy as np
 
 from semibandit.errors import InputError
 
-__all__ = ["Dataset", "Matrix"]
+__all__ = ["Columns", "Dataset", "Matrix"]
 
 Matrix: TypeAlias = Any  # a 2-d NumPy array or a scipy csr_array
+Columns: TypeAlias = Mapping[str, list[Any]]  # values as JSON can hold them, None if unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +36,9 @@ class Dataset:
         The names of all features and of all labels, or none at all.
     source : str
         Where the data came from, for people to read.
+    columns_train, columns_test : mapping, optional
+        The contexts by the column, as a table has them: texts, numbers, lists, or None. They are
+        for learners with named features; X then has no columns.
 
     Raises
     ------
@@ -54,11 +60,14 @@ class Dataset:
     feature_names: tuple[str, ...] = ()
     label_names: tuple[str, ...] = ()
     source: str = ""
+    columns_train: Columns | None = None
+    columns_test: Columns | None = None
 
     def __post_init__(self) -> None:
         if (self.X_test is None) != (self.Y_test is None):
             raise InputError("X_test and Y_test come together: one of them is missing")
         self._check_matrices("train")
+        self._check_columns()
         if self.X_test is not None:
             self._check_matrices("test")
             _check_alike(self.X_train, self.X_test, "X", "features")
@@ -70,7 +79,8 @@ class Dataset:
             raise InputError(f"label_names holds {twice!r} twice; each label needs its own name")
 
     def _check_matrices(self, part: str) -> None:
-        X = _context_matrix(getattr(self, f"X_{part}"), f"X_{part}")
+        has_columns = bool(getattr(self, f"columns_{part}"))
+        X = _context_matrix(getattr(self, f"X_{part}"), f"X_{part}", may_be_empty=has_columns)
         Y = _label_matrix(getattr(self, f"Y_{part}"), f"Y_{part}")
         if X.shape[0] != Y.shape[0]:
             raise InputError(
@@ -79,6 +89,19 @@ class Dataset:
             )
         object.__setattr__(self, f"X_{part}", X)
         object.__setattr__(self, f"Y_{part}", Y)
+
+    def _check_columns(self) -> None:
+        """Columns are there for both parts or none, the same ones, with a value for each row."""
+        if (self.columns_test is None) != (self.columns_train is None or self.X_test is None):
+            raise InputError("columns_train and columns_test come together: one of them is missing")
+        for part in ("train", "test"):
+            columns = getattr(self, f"columns_{part}") or {}
+            rows = getattr(self, f"n_{part}")
+            if columns.keys() != (self.columns_train or {}).keys() and rows:
+                raise InputError("columns_train and columns_test have different columns")
+            for name, column in columns.items():
+                if len(column) != rows:
+                    raise InputError(f"column {name!r} has {len(column)} values for {rows} rows")
 
     def _check_names(self, field: str, size: int) -> None:
         names = tuple(str(name) for name in getattr(self, field))
@@ -103,8 +126,8 @@ class Dataset:
 
     @property
     def d(self) -> int:
-        """The number of features."""
-        return int(self.X_train.shape[1])
+        """The number of features: columns of X, or of the table."""
+        return int(self.X_train.shape[1]) if self.columns_train is None else len(self.columns_train)
 
     @property
     def K(self) -> int:
@@ -132,6 +155,8 @@ class Dataset:
     @property
     def rows_without_features(self) -> int:
         """The number of rows of X that are all zero; learners need a bias for these."""
+        if self.columns_train is not None:  # all that is known of a row may be unknown
+            return self.n
         return sum(_empty_rows(X) for X in (self.X_train, self.X_test) if X is not None)
 
     @property
@@ -149,6 +174,10 @@ class Dataset:
                 digest.update(f"{field} {matrix.shape} {matrix.dtype.name}".encode())
                 for array in _arrays(matrix):
                     digest.update(np.ascontiguousarray(array).data)
+        for part in ("train", "test"):
+            columns = getattr(self, f"columns_{part}")
+            if columns is not None:
+                digest.update(f"columns_{part} {json.dumps(dict(columns))}".encode())
         return digest.hexdigest()
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -165,8 +194,8 @@ class Dataset:
         return read_npz(path)
 
 
-def _context_matrix(X: Any, name: str) -> Matrix:
-    matrix = _matrix(X, name)
+def _context_matrix(X: Any, name: str, may_be_empty: bool) -> Matrix:
+    matrix = _matrix(X, name, may_be_empty)
     if matrix.dtype not in (np.float32, np.float64):
         matrix = matrix.astype(np.float64)
     values = matrix if isinstance(matrix, np.ndarray) else matrix.data
@@ -187,8 +216,8 @@ def _label_matrix(Y: Any, name: str) -> Matrix:
     return matrix.astype(np.uint8) if matrix.dtype != np.uint8 else matrix
 
 
-def _matrix(value: Any, name: str) -> Matrix:
-    """A dense matrix or a sparse one in canonical form, of numbers and not empty."""
+def _matrix(value: Any, name: str, may_be_empty: bool = False) -> Matrix:
+    """A dense matrix or a sparse one in canonical form, of numbers; with columns, if it must."""
     matrix: Matrix
     if hasattr(value, "tocsr"):
         from scipy.sparse import csr_array
@@ -202,7 +231,7 @@ def _matrix(value: Any, name: str) -> Matrix:
         matrix = np.asarray(value)
     if matrix.dtype.kind not in "biuf":
         raise InputError(f"{name} must hold numbers, got an array of {matrix.dtype}")
-    if matrix.ndim != 2 or 0 in matrix.shape:
+    if matrix.ndim != 2 or not matrix.shape[0] or not (matrix.shape[1] or may_be_empty):
         raise InputError(
             f"{name} must be a matrix with a row per context, got shape {matrix.shape}"
         )

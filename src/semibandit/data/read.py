@@ -24,8 +24,8 @@ READERS: dict[str, tuple[Reader, tuple[str, ...]]] = {  # by format, with the op
     "arff": (arff.read_arff, ("name", "labels", "test", "xml")),
     "extreme": (extreme.read_extreme, ("name", "test", "split")),
     "svmlight": (svmlight.read_svmlight, ("name", "test")),
-    "csv": (table.read_csv, ("name", "labels", "test", "split")),
-    "parquet": (table.read_parquet, ("name", "labels", "test", "split")),
+    "csv": (table.read_csv, ("name", "labels", "test", "split", "columns")),
+    "parquet": (table.read_parquet, ("name", "labels", "test", "split", "columns")),
     "dump": (dump.read_dump, ("progress",)),
     "archive": (dump.read_archive, ("name", "progress")),
 }
@@ -39,6 +39,7 @@ def read_dataset(
     test: str | os.PathLike[str] | None = None,
     split: str | int | None = None,
     xml: str | os.PathLike[str] | None = None,
+    columns: Sequence[str] | str | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
     """Read a data set: one of the catalogue, which is downloaded once, or a file or folder.
@@ -60,6 +61,9 @@ def read_dataset(
         format: which column of the split files, from 0.
     xml : path, optional
         ARFF: the file that names the labels, if it is not called like the first.
+    columns : sequence of str or "all", optional
+        CSV and Parquet: these columns, or all but labels, are kept as they are in `columns_train`,
+        for a learner with named features.
     progress : callable, optional
         Called with what is being done, how many bytes are done, and of how many.
 
@@ -91,6 +95,7 @@ def read_dataset(
     ('age', 'height')
     """
     options: dict[str, Any] = {"labels": labels, "test": test, "split": split, "xml": xml}
+    options |= {"columns": columns}
     options = {key: value for key, value in options.items() if value is not None}
     path = Path(what)
     if not path.exists():
@@ -128,4 +133,5 @@ def _read_named(
 def _check_options(options: dict[str, Any], allowed: tuple[str, ...], reason: str) -> None:
     for key in options:
         if key not in allowed:
-            raise InputError(f"{key}= does not apply: {reason}")
+            what = "columns= (named features)" if key == "columns" else f"{key}="
+            raise InputError(f"{what} does not apply: {reason}")

@@ -39,7 +39,10 @@ class Bayes(Learner):
     """
 
     def __init__(self, world: Synthetic, *, cost: Cost = decreasing, a: float = 0.5) -> None:
-        super().__init__(world.n_features, world.n_labels, sparse=False, cost=cost, a=a)
+        # its probabilities are those of the contexts as they are
+        super().__init__(
+            world.n_features, world.n_labels, cost, a, scale="none", bias=False, sparse=False
+        )
         self.world = world
 
     def _view(self, x: Vector, draw: int) -> View:

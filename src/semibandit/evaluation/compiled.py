@@ -13,8 +13,10 @@ import numpy as np
 from numba import njit
 
 from semibandit._util.jit import FAST
-from semibandit.models.compiled_updates import start_row, update
-from semibandit.policies.compiled import candidates_for, choose, clip, slope
+from semibandit.models.compiled_updates import gains, seen_norm2, start_row, update
+from semibandit.policies.compiled import better, candidates_for, choose, clip, slope
+from semibandit.policies.fast_rule import PROBE_DEVIATIONS
+from semibandit.theory.slate import SCORE_GRID
 
 __all__ = ["diagonal_rounds", "shared_rounds", "window_rounds"]
 
@@ -64,13 +66,13 @@ def collect(t, inputs, score, rule, candidates):
 def collect_touched(n, t, inputs, window, rule, candidates):
     """`collect` for the n touched labels of a window."""
     mask, eps, R = inputs.mask, inputs.spread[t], rule.R
-    label_of, margin, norm2 = window.rows.label_of, window.looks.margin, window.looks.norm2
+    label_of, margin = window.rows.label_of, window.looks.margin
     score, tie, label, have = candidates.score, candidates.tie, candidates.label, 0
     for j in range(n):
         i = label_of[j]
         if len(mask) and not mask[t, i]:
             continue
-        score[have] = clip(float(margin[j, t]), R) + capped(eps, float(norm2[j, t]), R)
+        score[have] = clip(float(margin[j, t]), R) + capped(eps, seen_norm2(j, t, window), R)
         tie[have], label[have] = rule.tie[i], i
         have += 1
     return have
@@ -99,6 +101,50 @@ def collect_untouched(have, t, inputs, window, untouched, rule, candidates):
 
 
 @njit(**FAST)
+def probe_key(margin, norm2, rule):
+    """What labels to be probed are ordered by: the margin and some deviations, on the grid."""
+    deviation = math.sqrt(max(norm2, 0.0) / rule.c_L2)
+    return np.rint((clip(margin, rule.R) + PROBE_DEVIATIONS * deviation) * SCORE_GRID)
+
+
+@njit(**FAST)
+def best_probe(have, size, key, candidates):
+    """The candidate to show besides the `size` that were chosen: by key, then by tie."""
+    for s in range(size):
+        key[candidates.best[s]] = -np.inf
+    best = -1
+    for k in range(have):
+        if key[k] > -np.inf and (
+            best < 0 or better(key[k], candidates.tie[k], key[best], candidates.tie[best])
+        ):
+            best = k
+    return best
+
+
+@njit(**FAST)
+def probe_in_window(have, size, t, window, rule, candidates):
+    """The candidate to be probed in round t.
+
+    Untouched labels have the same key, and more of them are candidates than were chosen.
+    """
+    key = np.empty(have)
+    for k in range(have):
+        j = window.rows.row_of[candidates.label[k]]
+        if j >= 0:
+            margin, norm2 = float(window.looks.margin[j, t]), seen_norm2(j, t, window)
+        else:
+            margin, norm2 = 0.0, float(window.contexts.xx[t])
+        key[k] = probe_key(margin, norm2, rule)
+    return best_probe(have, size, key, candidates)
+
+
+@njit(**FAST)
+def is_probed(t, size, have, inputs):
+    """Whether one more label is to be shown in round t, besides `size` of `have` candidates."""
+    return len(inputs.probe) > 0 and inputs.probe[t] and size < min(inputs.slots[t], have)
+
+
+@njit(**FAST)
 def window_rounds(rule, inputs, window, n, untouched, outcome):
     """Play the rounds of one window on full matrices, with n labels touched before them.
 
@@ -114,8 +160,11 @@ def window_rounds(rule, inputs, window, n, untouched, outcome):
         have = collect_touched(n, t, inputs, window, rule, candidates)  # steps 2 and 3
         have = collect_untouched(have, t, inputs, window, untouched, rule, candidates)
         size = choose(have, candidates, min(inputs.slots[t], have), rule)
+        if is_probed(t, size, have, inputs):
+            candidates.best[size] = probe_in_window(have, size, t, window, rule, candidates)
+            size += 1
         outcome.sizes[t] = size
-        before_round = n
+        before_round = n if rule.project_all else 0
         for k in range(size):  # step 5: the labels that were shown
             i = candidates.label[candidates.best[k]]
             hit = is_relevant(i, t, inputs)
@@ -124,7 +173,7 @@ def window_rounds(rule, inputs, window, n, untouched, outcome):
             if j < 0:
                 j = n
                 n += 1
-                start_row(j, i, window)
+                start_row(j, i, t, window)
             m = float(margin[j, t])
             inside = clip(m, R)
             row[k], move[k], step[k] = j, inside - m, step_size(hit, inside, rule)
@@ -142,40 +191,72 @@ def window_rounds(rule, inputs, window, n, untouched, outcome):
 
 
 @njit(**FAST)
+def project_cells(i, m, norm2, R, first, end, contexts, state, c):
+    """Project the weights of label i, whose margin is m, at the context with these entries."""
+    inside = clip(m, R)
+    if m != inside:
+        move = (inside - m) / norm2
+        if len(state.fading.grow) > 0:
+            move_faded(i, move, first, end, contexts, state, c)
+            return
+        for e in range(first, end):
+            r = contexts.feature[e]
+            state.w[r, i] += move * contexts.value[e] * state.A_inv[r, i]
+
+
+@njit(**FAST)
+def probe_label(have, size, margin, norm2, rule, candidates):
+    """The candidate to be probed, for margins and norms by label."""
+    key = np.empty(have)
+    for k in range(have):
+        i = candidates.label[k]
+        key[k] = probe_key(margin[i], norm2[i], rule)
+    return best_probe(have, size, key, candidates)
+
+
+@njit(**FAST)
 def diagonal_rounds(rule, inputs, contexts, state, outcome):
     """Play rounds on diagonal matrices."""
     R, K, w, A, A_inv = rule.R, state.w.shape[1], state.w, state.A, state.A_inv
-    feature, value = contexts.feature, contexts.value
+    feature, value, fading = contexts.feature, contexts.value, state.fading
     margin, norm2, score = np.empty(K), np.empty(K), np.empty(K)
+    fades, c = len(fading.grow) > 0, np.empty(K)
     candidates = candidates_for(K, outcome.slates.shape[1])
     for t in range(len(inputs.slots)):
         first, end = contexts.ptr[t], contexts.ptr[t + 1]
         margin[:] = 0.0
         norm2[:] = 0.0
-        for e in range(first, end):
-            r, x = feature[e], value[e]
-            xx = x * x
-            for i in range(K):
-                margin[i] += x * w[r, i]
-                norm2[i] += xx * A_inv[r, i]
+        if fades:
+            c[:] = fading.factor * fading.grow[t]
+            look_faded(first, end, contexts, state, c, margin, norm2)
+        else:
+            for e in range(first, end):
+                r, x = feature[e], value[e]
+                xx = x * x
+                for i in range(K):
+                    margin[i] += x * w[r, i]
+                    norm2[i] += xx * A_inv[r, i]
         for i in range(K):
             score[i] = clip(margin[i], R) + capped(inputs.spread[t], norm2[i], R)
         have = collect(t, inputs, score, rule, candidates)
         size = choose(have, candidates, min(inputs.slots[t], have), rule)
+        if is_probed(t, size, have, inputs):
+            candidates.best[size] = probe_label(have, size, margin, norm2, rule, candidates)
+            size += 1
         outcome.sizes[t] = size
-        for i in inputs.labels:  # step 2
-            m = margin[i]
-            inside = clip(m, R)
-            if m != inside:
-                move = (inside - m) / norm2[i]
-                for e in range(first, end):
-                    r = feature[e]
-                    w[r, i] += move * value[e] * A_inv[r, i]
+        if rule.project_all:
+            for i in inputs.labels:  # step 2
+                project_cells(i, margin[i], norm2[i], R, first, end, contexts, state, c)
         for k in range(size):  # step 5
             i = candidates.label[candidates.best[k]]
             hit = is_relevant(i, t, inputs)
             outcome.slates[t, k], outcome.hits[t, k] = i, hit
+            if not rule.project_all:
+                project_cells(i, margin[i], norm2[i], R, first, end, contexts, state, c)
             step = step_size(hit, clip(margin[i], R), rule)
+            if fades:
+                update_faded(i, t, step, first, end, contexts, state, c)
+                continue
             for e in range(first, end):
                 r, x = feature[e], value[e]
                 grown = A[r, i] + x * x
@@ -184,7 +265,41 @@ def diagonal_rounds(rule, inputs, contexts, state, outcome):
 
 
 @njit(**FAST)
-def shared_rounds(rule, inputs, X, w, A_inv, outcome):
+def look_faded(first, end, contexts, state, c, margin, norm2):
+    """Add up margins and norms of all labels at a context, if A⁻¹ counts as min(c·A⁻¹, 1)."""
+    for e in range(first, end):
+        r, x = contexts.feature[e], contexts.value[e]
+        w, A_inv, xx = state.w[r], state.A_inv[r], x * x
+        for i in range(len(c)):
+            margin[i] += x * w[i]
+            norm2[i] += xx * min(c[i] * A_inv[i], 1.0)
+
+
+@njit(**FAST)
+def move_faded(i, move, first, end, contexts, state, c):
+    """Step 2 for label i, along A⁻¹x, with the same A⁻¹."""
+    for e in range(first, end):
+        r = contexts.feature[e]
+        state.w[r, i] += move * contexts.value[e] * min(c[i] * state.A_inv[r, i], 1.0)
+
+
+@njit(**FAST)
+def update_faded(i, t, step, first, end, contexts, state, c):
+    """Step 5 for label i in round t; one of which nothing was known begins to fade."""
+    fading = state.fading
+    if fading.since[i] < 0:
+        fading.since[i], fading.factor[i], c[i] = fading.now + t, 1.0 / fading.grow[t], 1.0
+    for e in range(first, end):
+        r, x = contexts.feature[e], contexts.value[e]
+        if x == 0.0:
+            continue
+        grown = max(state.A[r, i], c[i]) + c[i] * x * x
+        state.A[r, i], state.A_inv[r, i] = grown, 1.0 / grown
+        state.w[r, i] += c[i] * step * x / grown
+
+
+@njit(**FAST)
+def shared_rounds(rule, inputs, X, w, A_inv, fading, outcome):
     """Play rounds with full information: one matrix (d×d), every label told its answer."""
     R, (K, d) = rule.R, w.shape
     margin, score, u = np.empty(K), np.empty(K), np.empty(d)
@@ -211,13 +326,17 @@ def shared_rounds(rule, inputs, X, w, A_inv, outcome):
                 u[c] += x[r] * A_inv[r, c]
         for c in range(d):
             n += u[c] * x[c]
+        divisor, root = 1.0 + n, math.sqrt(1.0 + n)
+        if len(fading.grow):
+            along, shrink = gains(n, fading.factor[0] * fading.grow[t], np.sum(x * x))
+            divisor, root = 1.0 / along, 1.0 / math.sqrt(shrink)
         for i in inputs.labels:  # steps 2 and 5
             step = step_size(relevant[i], score[i], rule)
-            amount = (score[i] - margin[i]) / n + step / (1.0 + n)
+            amount = (score[i] - margin[i]) / n + step / divisor
             for c in range(d):
                 w[i, c] += amount * u[c]
         for c in range(d):
-            u[c] /= math.sqrt(1.0 + n)
+            u[c] /= root
         for r in range(d):
             for c in range(d):
                 A_inv[r, c] -= u[r] * u[c]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from semibandit._util.arrays import Array, Bools, Floats, Ints
+from semibandit.models.compiled_types import FadingArrays
 
 __all__ = ["DiagonalArrays", "Entries", "Outcome", "RoundInput", "Untouched"]
 
@@ -20,6 +21,7 @@ class RoundInput(NamedTuple):
     labels: Ints  # the labels there are
     spread: Floats  # ε = spread·sqrt(x·A⁻¹x) in each round; empty if the loop uses no widths
     slots: Ints  # how many labels may be shown in each round
+    probe: Bools  # whether one more label may be shown in each round; empty if never
     mask: Bools  # rounds × labels: who may be shown; empty if all may
     ptr: Ints  # the relevant labels of round t are indices[ptr[t]:ptr[t + 1]], sorted
     indices: Ints
@@ -60,6 +62,7 @@ class DiagonalArrays(NamedTuple):
     w: Floats
     A: Floats
     A_inv: Floats
+    fading: FadingArrays
 
 
 class Untouched(NamedTuple):

@@ -10,6 +10,7 @@ import numpy as np
 
 from semibandit._util.arrays import Array, Bools, Ints
 from semibandit.errors import InputError, UnknownLabel
+from semibandit.evaluation.named_contexts import NamedContexts, named_contexts
 from semibandit.policies.labels import Label
 from semibandit.theory.slate import read_slots
 
@@ -31,6 +32,15 @@ class Block:
 
     def __len__(self) -> int:
         return len(self.slots)
+
+    @property
+    def contexts(self) -> Any:
+        """The contexts as `Learner.encode_contexts` takes them."""
+        return self.X.content if isinstance(self.X, NamedContexts) else self.X
+
+    def context(self, t: int) -> Any:
+        """The context of row t, as `Learner.rank` takes it."""
+        return self.X.row(t) if isinstance(self.X, NamedContexts) else self.X[[t]]
 
     def relevant(self, t: int) -> Ints:
         """The relevant columns of row t, sorted."""
@@ -177,6 +187,9 @@ def _source(data: Any, name: str) -> Any:
 
 
 def _rows(data: Any, name: str) -> Any:
+    named = named_contexts(data)
+    if named is not None:
+        return named
     rows = data.tocsr() if hasattr(data, "tocsr") else np.asanyarray(data)
     if rows.ndim != 2:
         raise InputError(f"{name} must have a row per round, got an array of shape {rows.shape}")

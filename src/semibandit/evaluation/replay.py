@@ -13,7 +13,6 @@ from semibandit.evaluation.compiled_types import Outcome
 from semibandit.evaluation.feed import Block, Feed
 from semibandit.evaluation.runners import PreparedBlock, Runner, runner_for
 from semibandit.evaluation.trace import Recorder, Trace
-from semibandit.policies.context import read_contexts
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
 
@@ -45,7 +44,8 @@ def replay(
         The learner, which is changed.
     X : array, sparse matrix or iterator
         Contexts, T×n_features: an array (a memory-mapped one is read block by block), a scipy
-        sparse matrix, or an iterator of such blocks.
+        sparse matrix, or an iterator of such blocks. If the learner has named features, also a
+        mapping of columns of equal length, or a list of dictionaries; None is unknown.
     Y : array, sparse matrix or iterator
         Relevant labels, T×K of zeros and ones; column j is learner.labels[j].
     slots : int, sequence or None
@@ -100,14 +100,9 @@ def replay(
 
 def _fast(runner: Runner, learner: Learner, block: Block, most: int) -> Outcome:
     """Play the block on a runner, whose labels are rows of the model."""
-    X = read_contexts(
-        block.X,
-        learner.n_features,
-        bias=learner.bias,
-        normalize=learner.normalize,
-        sparse=learner.takes_sparse,
-        first=block.first,
-    )
+    learner.read_slots(int(block.slots.min(initial=learner.at_least)))
+    given, encoder = learner.encode_contexts(block.contexts, block.first)
+    X = learner.scaled_in_turn(given, block.first)
     row, width = runner.rows, runner.n_rows
     columns, mask = row[block.columns], block.mask
     slots = np.minimum(block.slots, most)
@@ -115,7 +110,7 @@ def _fast(runner: Runner, learner: Learner, block: Block, most: int) -> Outcome:
         columns = _sorted_within(columns, block.ptr)
         mask = np.zeros((len(block.mask), width), dtype=np.bool_)
         mask[:, row] = block.mask
-    done = runner.play(PreparedBlock(X, block.ptr, columns, slots, mask))
+    done = runner.play(PreparedBlock(given, X, block.ptr, columns, slots, mask, encoder))
     if len(row) == width:
         return done
     column = np.full(width + 1, -1, dtype=np.int32)
@@ -127,15 +122,13 @@ def _plain(learner: Learner, block: Block) -> Outcome:
     """Play the block round by round, by `rank` and `learn`: what every runner must match."""
     names = learner.labels
     column = {name: j for j, name in enumerate(names)}
-    read_contexts(
-        block.X, learner.n_features, bias=learner.bias, normalize=False, sparse=True,
-        first=block.first,
-    )  # fmt: skip  # a bad row is refused before the block is played
+    given, _ = learner.encode_contexts(block.contexts, block.first)
+    learner.scaled_in_turn(given, block.first)  # a bad row is refused before the block is played
     shown: list[Ints] = []
     for t in range(len(block)):
         free = [names[j] for j in np.flatnonzero(block.mask[t])] if len(block.mask) else None
         slate = learner.rank(
-            block.X[[t]], 1 if learner.one_slot else int(block.slots[t]), candidates=free
+            block.context(t), 1 if learner.one_slot else int(block.slots[t]), candidates=free
         )
         chosen = np.array([column[label] for label in slate.labels], dtype=np.intp)
         relevant = block.relevant(t)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from semibandit._util.progress import ProgressOption, progress_bar
 from semibandit.policies.learner import Learner
 from semibandit.store.event import Decision, Feedback
 from semibandit.store.export import open_log
-from semibandit.store.rebuild import check_learns_from_shown, learn_event
+from semibandit.store.rebuild import check_learns_from_shown, context_for, learn_event
 
 __all__ = ["ReplayedLog", "replay_log"]
 
@@ -92,25 +93,29 @@ def replay_log(
     counts = {"events": 0, "passed_over": 0, "labels": 0, "clicks": 0}
     expected = error = 0.0
     with open_log(log) as opened, progress_bar(None, "events", progress) as advance:
+        own = learner is None
         learner = opened.learner if learner is None else learner
         check_learns_from_shown(learner)
         for _, event, decision in opened.learnable_events():
             if isinstance(event, Feedback) and decision is not None:
-                estimate, answer = _predicted(learner, event, decision)
+                x = context_for(learner, decision, own=own)
+                estimate, answer = _predicted(learner, x, event, decision)
                 counts["labels"] += len(answer)
                 counts["clicks"] += int(answer.sum())
                 expected += float(estimate.sum())
                 error += float(((estimate - answer) ** 2).sum())
-            learned = learn_event(learner, event, decision)
+            learned = learn_event(learner, event, decision, own=own)
             counts["events" if learned else "passed_over"] += 1
             advance(1)
     labels = counts["labels"]
     return ReplayedLog(learner, **counts, expected=expected, brier=error / max(labels, 1))
 
 
-def _predicted(learner: Learner, event: Feedback, decision: Decision) -> tuple[Floats, Floats]:
+def _predicted(
+    learner: Learner, x: Any, event: Feedback, decision: Decision
+) -> tuple[Floats, Floats]:
     """The estimates for the labels that were examined, and 1 for those that were clicked."""
-    scores = learner.scores(decision.context, draw=decision.draw)
+    scores = learner.scores(x, draw=decision.draw)
     index = {label: i for i, label in enumerate(scores.labels)}
     examined = decision.labels if event.examined is None else event.examined
     known = [label for label in examined if label in index]

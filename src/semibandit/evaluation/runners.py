@@ -7,6 +7,7 @@ There is one for learners with a fast rule (`Learner.fast_rule`); others are pla
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,6 +26,7 @@ from semibandit.models.diagonal import DiagonalState
 from semibandit.models.full import FullState
 from semibandit.models.shared import SharedState
 from semibandit.policies.fast_rule import TABLE, FastRule
+from semibandit.policies.features.encoder import Encoder
 from semibandit.policies.learner import Learner
 
 __all__ = ["PreparedBlock", "Runner", "runner_for"]
@@ -41,21 +43,27 @@ class PreparedBlock:
 
     Parameters
     ----------
+    given : array or sparse matrix
+        The contexts as they were given, rounds × features.
     X : array or sparse matrix
-        The contexts, rounds × d; sparse if the model takes sparse contexts.
+        The contexts as the model sees them, rounds × d; sparse if it takes sparse contexts.
     ptr, indices : arrays of int
         The relevant rows of round t are indices[ptr[t]:ptr[t + 1]], sorted.
     slots : array of int
         How many labels may be shown in each round.
     mask : array of bool
         Rounds × rows, what may be shown; empty if all may.
+    encoder : Encoder, optional
+        The encoder that knows the values of all these contexts, if they have named features.
     """
 
+    given: Any
     X: Any
     ptr: Ints
     indices: Ints
     slots: Ints
     mask: Bools
+    encoder: Encoder | None = None
 
     def __len__(self) -> int:
         return len(self.slots)
@@ -119,7 +127,27 @@ class _Base:
     def inputs(self, block: PreparedBlock, first: int, end: int, spread: Floats) -> RoundInput:
         """Rounds first..end of the block as compiled loops take them."""
         slots, mask = block.slots[first:end], block.mask[first:end]
-        return RoundInput(self.rows, spread, slots, mask, block.ptr[first : end + 1], block.indices)
+        given, ptr = block.given[first:end], block.ptr[first : end + 1]
+        coins = self.rule.coins
+        probe = np.empty(0, dtype=np.bool_) if coins is None else coins(given)
+        return RoundInput(self.rows, spread, slots, probe, mask, ptr, block.indices)
+
+    def count(self, block: PreparedBlock, first: int, end: int) -> None:
+        """Rounds first..end of the block have been learned."""
+        self.learner.add_contexts(block.given[first:end], block.encoder)
+        self.learner.count_rounds(end - first)
+
+    def parts(self, rounds: int, most: int) -> Iterator[tuple[int, int]]:
+        """First and end of parts of so many rounds: up to `most`, and no fold within a part.
+
+        Each part must have been played, and its rounds counted, before the next is asked for.
+        """
+        state: Any = self.rule.state
+        first = 0
+        while first < rounds:
+            end = min(rounds, first + min(most, state.rounds_to_fold()))
+            yield first, end
+            first = end
 
     def close(self) -> None:
         pass
@@ -142,8 +170,8 @@ class WindowRunner(_Base):
         outcome, B = Outcome.empty(len(block), self.most), self.window.size
         with self.learner.exclusive():
             try:
-                for first in range(0, len(block), B):
-                    self._play_window(block, first, min(first + B, len(block)), outcome)
+                for first, end in self.parts(len(block), most=B):
+                    self._play_window(block, first, end, outcome)
             finally:
                 self.window.complete_matrices()
         return outcome
@@ -159,7 +187,7 @@ class WindowRunner(_Base):
             n = window_rounds(self.numbers, inputs, arrays, n, self.untouched, part)
         finally:  # weights have moved: matrices must follow, whatever happens
             self.window.close(n)
-            self.learner.count_rounds(rounds)
+            self.count(block, first, end)
 
     def close(self) -> None:
         self.window.shut_down()
@@ -171,13 +199,15 @@ class DiagonalRunner(_Base):
     def play(self, block: PreparedBlock) -> Outcome:
         from semibandit.evaluation.compiled import diagonal_rounds
 
-        outcome, rounds = Outcome.empty(len(block), self.most), len(block)
+        outcome, s = Outcome.empty(len(block), self.most), self.rule.state
+        assert isinstance(s, DiagonalState)
         with self.learner.exclusive():
-            s: Any = self.rule.state
-            inputs = self.inputs(block, 0, rounds, self.spread(rounds))
-            state = DiagonalArrays(s.w, s.A, s.A_inv)
-            diagonal_rounds(self.numbers, inputs, _entries(block.X), state, outcome)
-            self.learner.count_rounds(rounds)
+            for first, end in self.parts(len(block), most=len(block)):
+                inputs = self.inputs(block, first, end, self.spread(end - first))
+                state = DiagonalArrays(s.w, s.A, s.A_inv, s.fading_arrays(end - first))
+                X, part = _entries(block.X[first:end]), outcome.part(first, end)
+                diagonal_rounds(self.numbers, inputs, X, state, part)
+                self.count(block, first, end)
         return outcome
 
 
@@ -187,12 +217,18 @@ class SharedRunner(_Base):
     def play(self, block: PreparedBlock) -> Outcome:
         from semibandit.evaluation.compiled import shared_rounds
 
-        outcome, rounds = Outcome.empty(len(block), self.most), len(block)
+        outcome, s = Outcome.empty(len(block), self.most), self.rule.state
+        assert isinstance(s, SharedState)
         with self.learner.exclusive():
-            s: Any = self.rule.state
-            inputs = self.inputs(block, 0, rounds, spread=np.empty(0))
-            shared_rounds(self.numbers, inputs, block.X, s.w, s.A_inv, outcome)
-            self.learner.count_rounds(rounds)
+            for first, end in self.parts(len(block), most=len(block)):
+                inputs = self.inputs(block, first, end, spread=np.empty(0))
+                X, fading, part = (
+                    block.X[first:end],
+                    s.fading_arrays(end - first),
+                    outcome.part(first, end),
+                )
+                shared_rounds(self.numbers, inputs, X, s.w, s.A_inv, fading, part)
+                self.count(block, first, end)
         return outcome
 
 

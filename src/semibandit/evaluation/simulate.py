@@ -20,6 +20,7 @@ __all__ = ["simulate", "world_for"]
 def world_for(client: Client, density: float | None = 0.1, seed: int = 0) -> Synthetic:
     """A world with as many features and labels as the service has."""
     state = client.state()
+    _check_features(state)
     return Synthetic(state["n_features"], state["n_labels"], density=density, seed=seed)
 
 
@@ -55,7 +56,7 @@ def simulate(
     ------
     InputError
         If the world has another number of features or labels than the service, or the service has
-        a cost that was written in Python.
+        features that are not numbers, or a cost that was written in Python.
     """
     service = ServicePlayer(client)
     if len(service.names) != world.n_labels or service.n_features != world.n_features:
@@ -82,6 +83,7 @@ class ServicePlayer:
     def __init__(self, client: Client) -> None:
         state = client.state()
         self.client, self.names = client, client.labels
+        _check_features(state)
         self.n_features: int = state["n_features"]
         self.feature_names: list[str] | None = state["feature_names"]
         self.a, self.cost = float(state["settings"]["a"]), _cost(state["settings"]["cost"])
@@ -95,6 +97,16 @@ class ServicePlayer:
 
     def learn(self, slate: ServiceSlate, clicked: list[int]) -> None:
         self.client.learn(slate.decision, [self.names[i] for i in clicked])
+
+
+def _check_features(state: dict[str, Any]) -> None:
+    """Refuse a service with features that are not numbers: a world has no others."""
+    for one in state.get("features") or []:  # older services do not tell
+        if one["kind"] != "number":
+            what = (
+                "hashed features" if one["name"] is None else f"the {one['kind']} {one['name']!r}"
+            )
+            raise InputError(f"the service has {what}, but a world's features are numbers")
 
 
 def _cost(data: dict[str, Any]) -> Costs:

@@ -74,21 +74,23 @@ def svg(figure: Figure) -> str:
 
 
 def paper_figure(panels: Mapping[str, Any], title: str, n_labels: int) -> Figure:
-    """The paper's three panels: loss over time; Hamming loss and ranking loss / S against S."""
+    """The paper's three panels: loss over time; Hamming loss and ranking loss ÷ S against S.
+
+    Lines are means over seeds, in a band from the least to the largest.
+    """
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(11, 3.6), layout="constrained")
         left, middle, right = figure.subplots(1, 3)
-        for number, (method, runs) in enumerate(panels["left"].items()):
-            result = runs[None]
-            _line(left, number, result["marks"], result["curve"], method)
+        for number, (method, points) in enumerate(panels["left"].items()):
+            curves, marks = points[None].values("curve"), points[None].results[0]["marks"]
+            _line_with_range(left, number, marks, curves, method, alpha=0.2)
         left.set(xscale="log", yscale="log", xlabel="round")
         left.set_title("average ℓ$_{a,c}$, decreasing c, no limit")
         left.set_xlim(left=10)
         _against_slots(middle, panels["middle"], "hamming", "final Hamming loss, constant c")
         _against_slots(
-            right, panels["right"], "rank_per_slot", "final ranking loss / S, decreasing c"
+            right, panels["right"], "p_rank_per_slot", "final ranking loss ÷ S, decreasing c"
         )
-        right.set_yscale("log")
         figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=5)
         figure.suptitle(f"{title}, K = {n_labels}", fontsize=11)
     return figure
@@ -183,10 +185,10 @@ def _line(axes: Axes, number: int, x: Any, y: Any, label: str, **more: Any) -> s
 
 
 def _line_with_range(
-    axes: Axes, number: int, x: Any, runs: Floats, label: str, *, alpha: float
+    axes: Axes, number: int, x: Any, runs: Floats, label: str, *, alpha: float, **more: Any
 ) -> str:
     """The mean of the runs (one row each) as a line, in a band from the least to the largest."""
-    colour = _line(axes, number, x, runs.mean(axis=0), label)
+    colour = _line(axes, number, x, runs.mean(axis=0), label, **more)
     axes.fill_between(x, runs.min(axis=0), runs.max(axis=0), color=colour, alpha=alpha, lw=0)
     return colour
 
@@ -199,9 +201,10 @@ def _line_over_names(axes: Axes, number: int, row: Mapping[str, float], label: s
 
 def _against_slots(axes: Axes, panel: Mapping[str, Any], key: str, title: str) -> None:
     """A result of each method against S."""
-    for number, (method, runs) in enumerate(panel.items()):
-        slots = sorted(runs)
-        _line(axes, number, slots, [runs[S][key] for S in slots], method, marker="o", ms=3.5)
+    for number, (method, points) in enumerate(panel.items()):
+        slots = sorted(points)
+        runs = np.transpose([points[S].values(key) for S in slots])
+        _line_with_range(axes, number, slots, runs, method, alpha=0.2, marker="o", ms=3.5)
     axes.set(xscale="log", xlabel="S, the most labels shown", title=title)
     ticks = sorted(next(iter(panel.values())))
     axes.set_xticks(ticks, [str(S) for S in ticks])

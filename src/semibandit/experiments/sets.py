@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 
@@ -19,9 +20,15 @@ STAND_INS = {  # rows, features, labels, density
 
 
 @lru_cache(maxsize=4)
-def dataset(name: str) -> Dataset:
-    """The data set of this name or path: a stand-in is drawn, others are read, or fetched once."""
-    return stand_in(name) if name in STAND_INS else read_dataset(name)
+def dataset(name: str, columns: tuple[str, ...] | str | None = None) -> Dataset:
+    """The data set of this name or path: a stand-in is drawn, others are read, or fetched once.
+
+    `columns` of a table are read as they are; an .npz file holds what was read before.
+    """
+    if name in STAND_INS:
+        return stand_in(name)
+    table = Path(name).exists() and Path(name).suffix != ".npz"
+    return read_dataset(name, columns=columns if table else None)
 
 
 def stand_in(name: str, seed: int = 0) -> Dataset:

@@ -35,10 +35,15 @@ def tune(
     *,
     slots: int | None = None,
     rounds: int | None = ROUNDS,
+    features: str | None = Setting.features,
     model: str = Setting.model,
     cost: str = Setting.cost,
     a: float = Setting.a,
-    normalize: bool = Setting.normalize,
+    scale: str = Setting.scale,
+    project: str = Setting.project,
+    probe: float = Setting.probe,
+    at_least: int = Setting.at_least,
+    forget: float | None = Setting.forget,
     seed: int = Setting.seed,
     seeds: int = 1,
     alphas: Sequence[float] = ALPHAS,
@@ -62,19 +67,21 @@ def tune(
     data : str, path-like, Dataset, array or Setting
         What to replay: a name of `semibandit data list`, a file or folder that `read_dataset` can
         read without options, a `Dataset`, or the contexts X (n×d, dense or sparse). A `Setting` is
-        where the search starts: its data, slots, rounds, model, cost, a, normalize and seed hold.
+        where the search starts: all of it holds except the width, the loss and the bias.
     Y : array, optional
         The relevant labels (n×K zeros and ones, dense or sparse), if `data` is X.
     slots : int, optional
         The most labels shown in a round. By default there is no limit.
     rounds : int or None
         Replay only the first so many rows of the training part; None replays all.
+    features : str, optional
+        Which columns of a table are features, and of which kind, as for `semibandit replay`.
     model, cost : str
         The learner's model and costs, in words: "full", "diagonal", ...; "decreasing", "constant".
     a : float
         The weight of missed labels, from 0 to 1.
-    normalize : bool
-        Whether contexts are scaled to unit norm.
+    scale, project, probe, at_least, forget
+        As for `SlateUCB`.
     seed, seeds : int
         Each setting is replayed with the seeds seed, ..., seed + seeds - 1, and its loss is the
         mean.
@@ -117,10 +124,19 @@ def tune(
     >>> tuned.learner(n_features=3, labels=["sea", "sun", "snow"])
     SlateUCB(n_features=3, labels=3, t=1)
     """
-    fixed = {"slots": slots, "rounds": rounds, "model": model, "cost": cost, "a": a}
-    fixed |= {"normalize": normalize, "seed": seed}
+    fixed = {
+        "slots": slots,
+        "rounds": rounds,
+        "features": features,
+        "model": model,
+        "cost": cost,
+        "a": a,
+    }
+    fixed |= {"scale": scale, "project": project, "probe": probe, "at_least": at_least}
+    fixed |= {"forget": forget, "seed": seed}
     start, data_set = _start(data, Y, fixed)
-    start.build(data_set.d, data_set.K)  # mistakes before the work
+    start.learner_for(data_set)  # mistakes before the work
+    start.contexts_of(data_set)
     if biases is None:
         biases = (True,) if data_set.rows_without_features else (False, True)
     for name, choices in (("alphas", alphas), ("losses", losses), ("biases", biases)):
@@ -158,9 +174,10 @@ def _start(data: Any, Y: Any, fixed: dict[str, Any]) -> tuple[Setting, Dataset]:
         beside = [key for key, value in fixed.items() if value != default[key].default]
         if beside:
             raise InputError(f"{beside[0]} was given beside a Setting: change the setting instead")
-        start, data_set = data, dataset(data.data)
+        start, data_set = data, dataset(data.data, data.columns)
     elif isinstance(data, str | os.PathLike):
-        start, data_set = Setting(os.fspath(data), **fixed), dataset(os.fspath(data))
+        start = Setting(os.fspath(data), **fixed)
+        data_set = dataset(start.data, start.columns)
     elif isinstance(data, Dataset):
         start, data_set = Setting(data.name, **fixed), data
     elif Y is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from semibandit.experiments.setting import Setting
+from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
 
@@ -40,7 +41,7 @@ class Tuned:
     loss: float
     tried: list[tuple[Setting, float]]
 
-    def learner(self, n_features: int, labels: int | Sequence[Label]) -> Learner:
+    def learner(self, n_features: int | NamedFeatures, labels: int | Sequence[Label]) -> Learner:
         """A new learner with the best setting. Rank with `slots=tuned.best.slots`."""
         return self.best.build(n_features, labels)
 
@@ -76,7 +77,11 @@ def _keywords(setting: Setting) -> dict[str, str]:
         "model": _python(learner.model),
         "cost": f"sb.{cost.__name__}" if callable(cost) else repr([row.tolist() for row in cost]),
         "a": repr(setting.a),
-        "normalize": repr(setting.normalize),
+        "scale": repr(setting.scale),
+        "project": repr(setting.project),
+        "probe": repr(setting.probe),
+        "at_least": repr(setting.at_least),
+        "forget": repr(setting.forget),
     }
 
 

@@ -7,9 +7,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from semibandit._util.arrays import Floats, Ints
 
-__all__ = ["Contexts", "Errors", "Looks", "Products", "Rows", "UpdateLog", "WindowArrays"]
+__all__ = [
+    "NO_FADING",
+    "Contexts",
+    "Errors",
+    "FadingArrays",
+    "Looks",
+    "Products",
+    "Rows",
+    "UpdateLog",
+    "WindowArrays",
+]
 
 
 class Rows(NamedTuple):
@@ -66,6 +78,21 @@ class UpdateLog(NamedTuple):
     VX: Floats  # update -> v·x_b for the contexts after it
 
 
+class FadingArrays(NamedTuple):
+    """How rows fade over some rounds, see `Fading`: in round t row j has c = factor[j]·grow[t].
+
+    All arrays are empty if nothing is forgotten.
+    """
+
+    now: int  # the clock before the rounds
+    since: Ints  # row -> the clock at which it was last folded
+    factor: Floats  # row -> c before the rounds
+    grow: Floats  # round -> how much c has grown by then
+
+
+NO_FADING = FadingArrays(0, np.empty(0, dtype=np.intp), np.empty(0), np.empty(0))
+
+
 class WindowArrays(NamedTuple):
     """All that the rounds of a window read and write."""
 
@@ -74,3 +101,4 @@ class WindowArrays(NamedTuple):
     products: Products
     looks: Looks
     log: UpdateLog
+    fading: FadingArrays

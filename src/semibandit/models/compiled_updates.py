@@ -10,10 +10,13 @@ import numpy as np
 from numba import njit
 
 from semibandit._util.jit import EXACT, FAST, INLINED
+from semibandit.models import fading
 from semibandit.models.compiled_looks import padded
 from semibandit.models.simd import ROWS, B, contexts_at_once, dots
 
-__all__ = ["link_vectors", "mirror", "start_row", "update", "write_back"]
+__all__ = ["gains", "link_vectors", "mirror", "seen_norm2", "start_row", "update", "write_back"]
+
+gains = njit(**INLINED)(fading.gains)
 
 
 @njit(**FAST)
@@ -83,15 +86,27 @@ def direction(j, t, contexts, rows, kept, log, u):
         e = log.before[e]
 
 
+@njit(**INLINED)
+def seen_norm2(j, t, window):
+    """x_t·A⁻¹x_t of row j as it counts in round t: if it fades, c times as much, up to x_t·x_t."""
+    norm2, fading = float(window.looks.norm2[j, t]), window.fading
+    if len(fading.grow) == 0:
+        return norm2
+    return min(fading.factor[j] * fading.grow[t] * norm2, float(window.contexts.xx[t]))
+
+
 @njit(**FAST)
-def start_row(j, label, window):
-    """Row j is from now on that of a label that was untouched."""
+def start_row(j, label, t, window):
+    """Row j is from round t on that of a label that was untouched."""
     rows, looks, xx = window.rows, window.looks, window.contexts.xx
     rows.label_of[j], rows.row_of[label], rows.w[j] = label, j, 0.0
     rows.block_of[j] = rows.newest_of[j] = -1
     window.products.product_of[j] = window.log.newest[j] = -1
     for b in range(len(xx)):
         looks.margin[j, b], looks.norm2[j, b] = 0.0, xx[b]
+    fading = window.fading
+    if len(fading.grow):
+        fading.since[j], fading.factor[j] = fading.now + t, 1.0 / fading.grow[t]
 
 
 @njit(**INLINED)
@@ -100,13 +115,17 @@ def update(j, t, move, step, shown, window, u, z):
 
     Every later margin and norm of the window follows. u (d) and z (B) are overwritten.
     """
-    contexts, rows, kept, looks, log = window
+    contexts, rows, kept, looks, log, fading = window
     w, margin, norm2 = rows.w, looks.margin, looks.norm2
     direction(j, t, contexts, rows, kept, log, u)
     times(u, contexts.XT, t, z)
     n = z[t]
-    amount = move / n
-    if shown:
+    amount, shrink = move / n, 1.0
+    if shown and len(fading.grow):
+        c = fading.factor[j] * fading.grow[t]
+        along, shrink = gains(float(n), c, float(contexts.xx[t]))
+        amount += step * along
+    elif shown:
         amount += step / (1.0 + n)
     for c in range(len(u)):
         w[j, c] += amount * u[c]
@@ -114,6 +133,8 @@ def update(j, t, move, step, shown, window, u, z):
         margin[j, b] += amount * z[b]
     if shown:
         e, scale = log.used[0], 1.0 / np.sqrt(1.0 + n)
+        if len(fading.grow):
+            scale = np.sqrt(shrink)
         for c in range(len(u)):
             log.V[e, c] = scale * u[c]
         for b in range(t + 1, B):

@@ -16,6 +16,7 @@ from semibandit._util.arrays import Floats, Ints
 from semibandit.models.blas import blas_function
 from semibandit.models.capacity import with_capacity
 from semibandit.models.compiled_types import Errors
+from semibandit.models.fading import folded
 from semibandit.models.model import NONE, Arrays, take, take_index
 
 __all__ = ["DenseBlocks"]
@@ -115,6 +116,13 @@ class DenseBlocks:
         new = A + change
         np.subtract(change, new - A, out=error)
         A[:] = new
+
+    def fold(self, row: int, g: float) -> None:
+        """Divide by 1/g what the row has learned; its matrix has no rounding error to keep then."""
+        A = self.A_inv[self.block_of[row]]
+        A[:] = folded(A, g)
+        if self.error_of[row] >= 0:
+            self.error[self.error_of[row]] = 0.0
 
     def compensate(self, rows: Ints, count: Ints) -> None:
         """Keep the rounding errors of these rows from now on, if they were updated often enough."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
-from semibandit.models.model import NO_NORMS, Arrays, Look, Sparse, Vector, one_by_one, take
+from semibandit.models.fading import Forgetful
+from semibandit.models.model import NO_NORMS, NONE, Arrays, Look, Sparse, Vector, one_by_one, take
 
 __all__ = ["Diagonal", "DiagonalState"]
 
@@ -35,8 +36,12 @@ class Diagonal:
 
 
 @dataclass
-class DiagonalState:
-    """w and A by feature (d×K), so that a sparse context reads whole lines of memory."""
+class DiagonalState(Forgetful):
+    """w and A by feature (d×K), so that a sparse context reads whole lines of memory.
+
+    If it forgets, each entry fades as the matrix of one feature would (see `fading`): its inverse
+    counts as min(c/A, 1), an update with x ≠ 0 makes of it c·(max(A/c, 1) + x²).
+    """
 
     w: Floats
     A: Floats
@@ -47,7 +52,7 @@ class DiagonalState:
     def look(self, x: Vector) -> Look:
         """Margins Σ_r w_ir x_r and squared norms Σ_r x_r²/A_irr, for every label i."""
         rows, value = _entries(x)
-        return Look(x, value @ self.w[rows], value**2 @ self.A_inv[rows])
+        return Look(x, value @ self.w[rows], value**2 @ self._faded(self.A_inv[rows]))
 
     def margins(self, x: Vector) -> Look:
         rows, value = _entries(x)
@@ -57,20 +62,23 @@ class DiagonalState:
         if any(isinstance(x, Sparse) for x in xs):
             return one_by_one(self, xs)
         X = np.array(xs)
-        return X @ self.w, X**2 @ self.A_inv
+        return X @ self.w, X**2 @ self._faded(self.A_inv)
 
     def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
         rows, value = _entries(look.x)
         x, at_moved, at_shown = value[:, None], _cells(rows, moved), _cells(rows, shown)
-        toward = x * self.A_inv[at_moved]
+        toward = x * self._faded(self.A_inv[at_moved], moved)
         w_moved = self.w[at_moved] + change / (x * toward).sum(axis=0) * toward
-        A = self.A[at_shown] + x**2
+        c = 1.0 if self.fading is None else self.fading.factors(self._n_matrices())[shown]
+        A = np.where(x != 0, np.maximum(self.A[at_shown], c), self.A[at_shown]) + c * x**2
         A_inv = 1.0 / A
-        forward = steps * x * A_inv
+        forward = c * steps * x * A_inv
         self.w[at_moved] = w_moved
         self.w[at_shown] += forward
         self.A[at_shown] = A
         self.A_inv[at_shown] = A_inv
+        if self.fading is not None:
+            self.fading.touch(shown)
 
     def dimension(self, t: int) -> int:
         return int(self.w.shape[0])
@@ -81,19 +89,39 @@ class DiagonalState:
         A = np.concatenate([self.A, np.ones((d, n))], axis=1)
         self.w, self.A = w, A
         self.A_inv = 1.0 / self.A
+        if self.fading is not None:
+            self.fading.add(n)
 
-    def forget(self, rows: Ints) -> None:
+    def reset(self, rows: Ints) -> None:
         self.w[:, rows] = 0.0
         self.A[:, rows] = 1.0
         self.A_inv[:, rows] = 1.0
+        if self.fading is not None:
+            self.fading.since[rows] = NONE
 
     def arrays(self) -> Arrays:
-        return {"w": self.w, "A": self.A}
+        fading = {} if self.fading is None else self.fading.arrays(self._n_matrices())
+        return {"w": self.w, "A": self.A, **fading}
 
     def restore(self, arrays: Arrays) -> None:
         w, A = take(arrays, "w", self.w.shape), take(arrays, "A", self.A.shape)
+        if self.fading is not None:
+            self.fading = self.fading.restored(arrays, self._n_matrices())
         self.w, self.A = w, A
         self.A_inv = 1.0 / self.A
+
+    def _faded(self, A_inv: Floats, labels: slice | Ints = slice(None)) -> Floats:
+        """Columns of A_inv as they count now, those of these labels: min(c/A, 1)."""
+        if self.fading is None:
+            return A_inv
+        return np.minimum(self.fading.factors(self._n_matrices())[labels] * A_inv, 1.0)
+
+    def _n_matrices(self) -> int:
+        return int(self.w.shape[1])
+
+    def _fold(self, rows: Ints, g: Floats) -> None:
+        self.A[:, rows] = 1.0 + g * (self.A[:, rows] - 1.0)
+        self.A_inv[:, rows] = 1.0 / self.A[:, rows]
 
 
 Rows = slice | Ints  # of w and A: features

@@ -8,6 +8,9 @@ matrix,
 so with k = Φ φ(x):  x·A⁻¹x = k(x,x) - k·B k,  and  A⁻¹φ(x) = φ(x) - Σ_j z_j φ(x_j),  z = B k.
 Weights are sums of φ over the support points and over `extra` points: contexts on which the label
 was projected onto D but not shown. B grows by one row in O(N²); nothing is computed anew.
+
+If the state forgets, each support point has a scale s_j that fades: A = I + Σ_j s_j² φ(x_j)φ(x_j)ᵀ.
+All of the above then holds for the scaled points s_j φ(x_j).
 """
 
 from __future__ import annotations
@@ -21,9 +24,11 @@ import numpy as np
 from semibandit._util.arrays import Array, Floats, Ints
 from semibandit._util.checks import shortened, whole_number
 from semibandit.errors import InputError
+from semibandit.models.fading import Forgetful, folded, gains
 from semibandit.models.kernel import Kernel, Linear, Polynomial, linear, polynomial, rbf
 from semibandit.models.model import (
     NO_NORMS,
+    NONE,
     Arrays,
     Look,
     Vector,
@@ -97,7 +102,7 @@ class Dual:
 
 @dataclass
 class Expansion:
-    """One label: support points with B and their weights, and extra points with theirs.
+    """One label: support points with B, their weights and scales; extra points with weights.
 
     Points are indices into the state's pool of contexts. An expansion is never changed, only
     replaced.
@@ -105,6 +110,7 @@ class Expansion:
 
     points: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     weight: Floats = field(default_factory=lambda: np.empty(0))
+    scale: Floats = field(default_factory=lambda: np.empty(0))
     B: Floats = field(default_factory=lambda: np.empty((0, 0)))
     extra: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     extra_weight: Floats = field(default_factory=lambda: np.empty(0))
@@ -115,54 +121,71 @@ class Expansion:
 
     def norm2(self, k: Floats, kxx: float) -> float:
         """φ(x)·A⁻¹φ(x)."""
-        near = k[self.points]
+        near = self.scale * k[self.points]
         return float(kxx - near @ (self.B @ near))
 
     def pushed(self, k: Floats, kxx: float, point: int, change: float) -> Expansion:
         """The expansion after the margin at x was moved by `change`, along A⁻¹φ(x)."""
-        near = k[self.points]
+        near = self.scale * k[self.points]
         z = self.B @ near
         amount = change / (kxx - near @ z)
-        return Expansion(
-            self.points,
-            self.weight - amount * z,
-            self.B,
-            np.append(self.extra, point),
-            np.append(self.extra_weight, amount),
+        return replace(
+            self,
+            weight=self.weight - amount * (self.scale * z),
+            extra=np.append(self.extra, point),
+            extra_weight=np.append(self.extra_weight, amount),
         )
 
-    def grown(self, k: Floats, kxx: float, point: int, step: float) -> Expansion:
-        """The expansion after A += φ(x)φ(x)ᵀ, then w += step·A⁻¹φ(x).
+    def grown(self, k: Floats, kxx: float, point: int, step: float, c: float) -> Expansion:
+        """The expansion after A += φ(x)φ(x)ᵀ, then w += step·A⁻¹φ(x), if A⁻¹ counts as c·A⁻¹.
 
         B grows by the formula for the inverse of a block matrix.
         """
-        near = k[self.points]
+        near = self.scale * k[self.points]
         z = self.B @ near
-        s = 1.0 + kxx - near @ z
-        n = len(z)
+        n, kBk = len(z), float(near @ z)
+        amount, r = step / (1.0 + kxx - kBk), 1.0
+        if c != 1.0:  # A += r² φ(x)φ(x)ᵀ, with which the prior is restored as `gains` says
+            amount = step * gains(kxx - kBk, c, kxx)[0]
+            r = math.sqrt(c * (1.0 + max(0.0, 1.0 / kxx - 1.0 / (c * (kxx - kBk)))))
+        y, s = r * z, 1.0 + r * r * kxx - r * r * kBk
         B = np.empty((n + 1, n + 1))
-        B[:n, :n] = self.B + np.outer(z, z) / s
-        B[:n, n] = B[n, :n] = -z / s
+        B[:n, :n] = self.B + np.outer(y, y) / s
+        B[:n, n] = B[n, :n] = -y / s
         B[n, n] = 1.0 / s
-        weight = np.append(self.weight - step / s * z, step / s)
-        return Expansion(np.append(self.points, point), weight, B, self.extra, self.extra_weight)
+        return replace(
+            self,
+            points=np.append(self.points, point),
+            weight=np.append(self.weight - amount * (self.scale * z), amount),
+            scale=np.append(self.scale, r),
+            B=B,
+        )
+
+    def folded(self, g: float) -> Expansion:
+        """The expansion after what was learned has been divided by 1/g."""
+        return replace(self, scale=self.scale * math.sqrt(g), B=folded(self.B, g))
 
     def without(self, r: int, gram: Floats) -> Expansion:
         """The expansion without support point r; `gram` are its k(x, y) with all of them."""
         keep = np.arange(len(self.points)) != r
-        b = self.B[keep, r]
+        b, scale = self.B[keep, r], self.scale[keep]
         B = self.B[np.ix_(keep, keep)] - np.outer(b, b) / self.B[r, r]
-        weight = self.weight[keep] + self.weight[r] * (B @ gram[keep])
-        return Expansion(self.points[keep], weight, B, self.extra, self.extra_weight)
+        weight = self.weight[keep] + self.weight[r] * (scale * (B @ (scale * gram[keep])))
+        return replace(self, points=self.points[keep], weight=weight, scale=scale, B=B)
 
     def without_oldest_extra(self, gram: Floats) -> Expansion:
         """The expansion without its oldest extra point; `gram` as above."""
-        weight = self.weight + self.extra_weight[0] * (self.B @ gram)
-        return Expansion(self.points, weight, self.B, self.extra[1:], self.extra_weight[1:])
+        near = self.scale * (self.B @ (self.scale * gram))
+        return replace(
+            self,
+            weight=self.weight + self.extra_weight[0] * near,
+            extra=self.extra[1:],
+            extra_weight=self.extra_weight[1:],
+        )
 
 
 @dataclass
-class DualState:
+class DualState(Forgetful):
     """A pool of contexts, each kept once for all labels, and one expansion per label."""
 
     kernel: Kernel
@@ -177,8 +200,9 @@ class DualState:
         look = self.margins(x)
         assert look.kernel is not None
         k, kxx = look.kernel[:-1], float(look.kernel[-1])
-        norm2 = [label.norm2(k, kxx) if len(label.points) else kxx for label in self.labels]
-        return replace(look, norm2=np.array(norm2))
+        found = [label.norm2(k, kxx) if len(label.points) else kxx for label in self.labels]
+        norm2 = np.array(found)
+        return replace(look, norm2=norm2 if self.fading is None else self.fading.capped(norm2, kxx))
 
     def margins(self, x: Vector) -> Look:
         x = dense(x)
@@ -207,11 +231,14 @@ class DualState:
         for i, amount in zip(moved.tolist(), change.tolist(), strict=True):
             new[i] = self.labels[i].pushed(k, kxx, point, amount)
         for i, amount in zip(shown.tolist(), steps.tolist(), strict=True):
-            new[i] = new.get(i, self.labels[i]).grown(k, kxx, point, amount)
+            c = 1.0 if self.fading is None else self.fading.factor(i)
+            new[i] = new.get(i, self.labels[i]).grown(k, kxx, point, amount, c)
         if self.budget is not None:
             new = {i: self._within_budget(label, pool) for i, label in new.items()}
         labels = [new.get(i, label) for i, label in enumerate(self.labels)]
         self.pool, self.labels = pool, labels
+        if self.fading is not None:
+            self.fading.touch(shown)
         if self.budget is not None:
             self._compact()
 
@@ -226,18 +253,24 @@ class DualState:
 
     def add(self, n: int) -> None:
         self.labels = self.labels + [Expansion() for _ in range(n)]
+        if self.fading is not None:
+            self.fading.add(n)
 
-    def forget(self, rows: Ints) -> None:
+    def reset(self, rows: Ints) -> None:
         labels = list(self.labels)
         for i in rows.tolist():
             labels[i] = Expansion()
         self.labels = labels
+        if self.fading is not None:
+            self.fading.since[rows] = NONE
         self._compact()
 
     def arrays(self) -> Arrays:
         def joined(parts: list[Array]) -> Array:
             return np.concatenate(parts) if parts else np.empty(0)
 
+        scale = joined([e.scale for e in self.labels])
+        fading = {} if self.fading is None else self.fading.arrays(len(self.labels))
         return {
             "pool": self.pool,
             "sizes": np.array([[len(e.points), len(e.extra)] for e in self.labels], dtype=np.int64),
@@ -246,6 +279,7 @@ class DualState:
             "B": joined([e.B.ravel() for e in self.labels]),
             "extra": joined([e.extra for e in self.labels]).astype(np.int64),
             "extra_weight": joined([e.extra_weight for e in self.labels]),
+            **({"scale": scale, **fading} if fading else {}),
         }
 
     def restore(self, arrays: Arrays) -> None:
@@ -258,12 +292,17 @@ class DualState:
         B = take(arrays, "B", (int((sizes[:, 0] ** 2).sum()),))
         extra = take_index(arrays, "extra", E, limit=n_pool)
         extra_weight = take(arrays, "extra_weight", (E,))
+        scale = np.ones(N)
+        if self.fading is not None:
+            scale = take(arrays, "scale", (N,))
+            self.fading = self.fading.restored(arrays, len(self.labels))
         labels, p, b, e = [], 0, 0, 0
         for n, m in sizes.tolist():
             labels.append(
                 Expansion(
                     points[p : p + n],
                     weight[p : p + n],
+                    scale[p : p + n],
                     B[b : b + n * n].reshape(n, n),
                     extra[e : e + m],
                     extra_weight[e : e + m],
@@ -310,7 +349,15 @@ class DualState:
             return
         place = np.cumsum(used) - 1
         self.labels = [
-            Expansion(place[e.points], e.weight, e.B, place[e.extra], e.extra_weight)
-            for e in self.labels
+            replace(e, points=place[e.points], extra=place[e.extra]) for e in self.labels
         ]
         self.pool = self.pool[used]
+
+    def _n_matrices(self) -> int:
+        return len(self.labels)
+
+    def _fold(self, rows: Ints, g: Floats) -> None:
+        labels = list(self.labels)
+        for i, one in zip(rows.tolist(), g.tolist(), strict=True):
+            labels[i] = labels[i].folded(one)
+        self.labels = labels

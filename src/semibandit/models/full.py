@@ -25,6 +25,7 @@ from semibandit.models.blas import blas_function
 from semibandit.models.capacity import with_capacity
 from semibandit.models.compiled_types import Rows
 from semibandit.models.dense import DenseBlocks
+from semibandit.models.fading import Forgetful, gains
 from semibandit.models.low_rank import LowRankPool
 from semibandit.models.model import NO_NORMS, NONE, Arrays, Look, Vector, dense, take, take_index
 
@@ -73,7 +74,7 @@ class Full:
 
 
 @dataclass
-class FullState:
+class FullState(Forgetful):
     """All labels. Touched ones have a row; arrays by row may be longer than the n that are used."""
 
     n: int
@@ -117,6 +118,8 @@ class FullState:
             self.low_rank.lower_norms(x, touched)
             if self.dense.n:
                 touched[self.dense.row_of[: self.dense.n]] = self.dense.norms(x)
+            if self.fading is not None:
+                touched = self.fading.capped(touched, float(x @ x))
             norm2[self.label_of[: self.n]] = touched
         return replace(look, norm2=norm2)
 
@@ -139,6 +142,11 @@ class FullState:
             look_at_many(X, self.n, self.rows(), margin, norm2)
         else:
             self._look_at_many(X, margin, norm2)
+        if self.fading is not None:
+            factor = np.ones(len(self.row_of))
+            factor[self.label_of[: self.n]] = self.fading.factors(self.n)
+            norm2 *= factor
+            np.minimum(norm2, np.einsum("bc,bc->b", X, X)[:, None], out=norm2)
         return margin, norm2
 
     def _look_at_many(self, X: Floats, margin: Floats, norm2: Floats) -> None:
@@ -162,10 +170,12 @@ class FullState:
         for label, row in rows.items():  # from here on nothing can fail
             u = along[label]
             norm2 = float(u @ x)
-            amount = move.get(label, 0.0) / norm2 + forward.get(label, 0.0) / (1.0 + norm2)
-            self.w[row] += amount * u
+            amount, v = self._update(row, u, norm2, x, forward.get(label, 0.0))
+            self.w[row] += (move.get(label, 0.0) / norm2 + amount) * u
             if label in forward:
-                self._subtract(row, u / math.sqrt(1.0 + norm2))
+                self._subtract(row, v)
+        if self.fading is not None:
+            self.fading.touch(np.array([rows[label] for label in forward], dtype=np.intp))
         if soon.any():
             self.low_rank.compact()
 
@@ -175,7 +185,7 @@ class FullState:
     def add(self, n: int) -> None:
         self.row_of = np.concatenate([self.row_of, np.full(n, NONE, dtype=np.intp)])
 
-    def forget(self, labels: Ints) -> None:
+    def reset(self, labels: Ints) -> None:
         """Make these labels untouched; the rows of the others close up, in their order."""
         gone = self.row_of[labels]
         gone = gone[gone >= 0]
@@ -187,6 +197,8 @@ class FullState:
         self.row_of = np.where(self.row_of >= 0, new_row[self.row_of], NONE)
         self.label_of, self.w = self.label_of[rows], self.w[rows]
         self.count, self.n = self.count[rows], len(rows)
+        if self.fading is not None:
+            self.fading.since = self.fading.since[rows]
         self.dense.keep_rows(rows, new_row)
         self.low_rank.keep_rows(len(rows), new_row)
 
@@ -197,6 +209,7 @@ class FullState:
             "count": self.count[: self.n].astype(np.int64),
             **self.low_rank.arrays(),
             **self.dense.arrays(self.n),
+            **({} if self.fading is None else self.fading.arrays(self.n)),
         }
 
     def restore(self, arrays: Arrays) -> None:
@@ -206,13 +219,15 @@ class FullState:
         w, count = take(arrays, "w", (n, d), dtype), take(arrays, "count", (n,), np.int64)
         pool = LowRankPool.from_arrays(arrays, n, d, dtype)
         blocks = DenseBlocks.from_arrays(arrays, n, d, dtype)
+        if self.fading is not None:
+            self.fading = self.fading.restored(arrays, n)
         self.row_of = np.full(n_labels, NONE, dtype=np.intp)
         self.row_of[label_of] = np.arange(n)
         self.n, self.label_of, self.w, self.count = n, label_of, w, count.astype(np.intp)
         self.dense, self.low_rank = blocks, pool
 
     def inverse(self, label: int) -> Floats:
-        """A_i⁻¹ of one label, as a copy."""
+        """A_i⁻¹ of one label, as a copy; without the factor c of `fading`, if the state forgets."""
         row = int(self.row_of[label])
         if row < 0:
             return np.eye(self.d, dtype=self.w.dtype)
@@ -237,6 +252,8 @@ class FullState:
         self.count = with_capacity(self.count, used, need, most)
         self.dense.reserve_rows(used, need, most)
         self.low_rank.reserve_rows(used, need, most)
+        if self.fading is not None:
+            self.fading.reserve(len(self.label_of))
 
     def _row(self, label: int) -> int:
         """The label's row; an untouched label gets one that says the same."""
@@ -272,3 +289,19 @@ class FullState:
         self.low_rank.append(row, v)
         if self.count[row] >= self.turns_dense_at:
             self.make_dense(row)
+
+    def _update(
+        self, row: int, u: Floats, norm2: float, x: Floats, step: float
+    ) -> tuple[float, Floats]:
+        """How far a step moves w along u = A⁻¹x, and the v of A⁻¹ -= v vᵀ."""
+        if self.fading is None:
+            return step / (1.0 + norm2), u / math.sqrt(1.0 + norm2)
+        along, shrink = gains(norm2, self.fading.factor(row), float(x @ x))
+        return step * along, u * math.sqrt(shrink)
+
+    def _n_matrices(self) -> int:
+        return self.n
+
+    def _fold(self, rows: Ints, g: Floats) -> None:
+        for row, one in zip(rows.tolist(), g.tolist(), strict=True):
+            (self.dense if self.dense.has(row) else self.low_rank).fold(row, one)

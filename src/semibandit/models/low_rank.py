@@ -93,6 +93,17 @@ class LowRankPool:
         self.newest_of[row] = n
         self.n += 1
 
+    def fold(self, row: int, g: float) -> None:
+        """Divide by 1/g what the row has learned: V' = sqrt(g) L⁻¹V, L Lᵀ = I - (1-g) V Vᵀ."""
+        from scipy.linalg import solve_triangular
+
+        chain = self._chain(row)[::-1]
+        if not chain:
+            return
+        V = self.V[chain].astype(np.float64)
+        L = np.linalg.cholesky(np.eye(len(V)) - (1.0 - g) * (V @ V.T))
+        self.V[chain] = g**0.5 * solve_triangular(L, V, lower=True, check_finite=False)
+
     def drop(self, row: int) -> None:
         """The row needs its vectors no longer; they stay in memory until `compact`."""
         self.row_of[self._chain(row)] = NONE

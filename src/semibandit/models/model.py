@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from semibandit.errors import FileError
 
 __all__ = [
     "Arrays",
+    "ForgettingState",
     "Look",
     "Model",
     "NONE",
@@ -147,7 +148,7 @@ class State(Protocol):
         """Add n labels, as at the start."""
         ...
 
-    def forget(self, rows: Ints) -> None:
+    def reset(self, rows: Ints) -> None:
         """Reset these labels to how they were at the start."""
         ...
 
@@ -163,6 +164,19 @@ class State(Protocol):
         FileError
             If an array is missing or damaged; the state is then as before.
         """
+        ...
+
+
+@runtime_checkable
+class ForgettingState(State, Protocol):
+    """A state whose learning can lose its weight over time, for learners with `forget`."""
+
+    def set_half_life(self, half_life: float) -> None:
+        """Have what is learned lose half its weight in so many rounds; called at the start."""
+        ...
+
+    def advance(self, rounds: int) -> None:
+        """Move the clock on: so many rounds have been learned."""
         ...
 
 

@@ -88,7 +88,8 @@ class Window:
 
         plain = np.where(rows.block_of[: s.n] >= 0, d * d // 2, d * (1 + s.count[: s.n])) + d
         self._share(look, B * np.where(products.product_of[: s.n] >= 0, d * d, plain))
-        return WindowArrays(contexts, rows, products, looks, self._log)
+        fading = s.fading_arrays(len(X))
+        return WindowArrays(contexts, rows, products, looks, self._log, fading)
 
     def close(self, n: int) -> None:
         """Write the updates of the window back; n labels are touched now."""

@@ -15,8 +15,10 @@ from semibandit._util.arrays import Floats, Ints
 from semibandit._util.checks import is_number
 from semibandit.errors import InputError
 from semibandit.models.model import Arrays, Vector, dense, take
+from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
+from semibandit.policies.request import Request
 from semibandit.policies.slate import Slate
 from semibandit.policies.view import View
 from semibandit.theory.cost import Cost, decreasing
@@ -35,7 +37,7 @@ class Banditron(Learner):
     ----------
     gamma : float
         The probability of a drawn label, above 0 and up to 1.
-    n_features, labels, cost, a, normalize, bias, seed
+    n_features, labels, cost, a, scale, bias, seed
         As for `SlateUCB`.
 
     Examples
@@ -47,14 +49,15 @@ class Banditron(Learner):
     one_slot = True
 
     def __init__(
-        self, n_features: int, labels: int | Sequence[Label], *, gamma: float = 0.05,
-        cost: Cost = decreasing, a: float = 0.5, normalize: bool = True, bias: bool = False,
+        self, n_features: int | NamedFeatures, labels: int | Sequence[Label], *,
+        gamma: float = 0.05,
+        cost: Cost = decreasing, a: float = 0.5, scale: str = "standard", bias: bool = True,
         seed: int = 0,
     ) -> None:  # fmt: skip
         if not is_number(gamma) or not 0 < gamma <= 1:
             raise InputError(f"gamma = {gamma!r}, but Banditron needs 0 < gamma <= 1")
         self.gamma = float(gamma)
-        super().__init__(n_features, labels, cost, a, normalize, bias, seed, sparse=False)
+        super().__init__(n_features, labels, cost, a, scale, bias, seed, sparse=False)
         self._w = np.zeros((len(self._labels.names), self.n_inputs))
 
     def _view(self, x: Vector, draw: int) -> View:
@@ -64,15 +67,14 @@ class Banditron(Learner):
         prob = self._chances(margin, pool)
         return View(margin, np.zeros_like(margin), prob, margin, prob)
 
-    def _decide(
-        self, view: View, x: Vector, slots: int | None, rows: Ints | None, draw: int
-    ) -> Slate:
+    def _decide(self, view: View, x: Vector, request: Request) -> Slate:
+        rows = self._labels.allowed(request.candidates, request.exclude)
         pool = np.arange(len(view.score)) if rows is None else rows
         leader = self._leader(view.score, pool)
         chances = self._chances(view.score, pool)
-        random = self._random(x, draw)
+        random = self._random(x, request.draw)
         shown = leader if random.random() >= self.gamma else random.permutation(pool)[:1]
-        slate = self._slate(replace(view, estimate=chances, prob=chances), shown, x, slots)
+        slate = self._slate(replace(view, estimate=chances, prob=chances), shown, x, request)
         if not len(shown):
             return slate
         name = self._labels.names[int(leader[0])]

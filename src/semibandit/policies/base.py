@@ -6,23 +6,29 @@ takes from the feedback. `learner.py` has what users call.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
-from semibandit._util.checks import check_keywords, whole_number
+from semibandit._util.checks import check_keywords, shortened, whole_number
 from semibandit.errors import InputError
-from semibandit.models.model import Arrays, Vector
+from semibandit.models.model import Arrays, Vector, dense
 from semibandit.policies import persistence
-from semibandit.policies.context import read_context
+from semibandit.policies.context import check_numbers, read_context, read_contexts
 from semibandit.policies.fast_rule import FastRule
+from semibandit.policies.features.encoded import Encoded
+from semibandit.policies.features.encoder import Encoder, NamedFeatures
 from semibandit.policies.labels import Label, Labels
 from semibandit.policies.lock import Lock
 from semibandit.policies.randomness import generator_for, tie_order
+from semibandit.policies.request import Request
+from semibandit.policies.scaling import LARGEST, Scaling
 from semibandit.policies.slate import Slate
 from semibandit.policies.view import View, stacked
 from semibandit.theory.cost import Cost, Costs, check_a, decreasing
@@ -46,17 +52,22 @@ class LearnerBase(ABC):
         persistence.register(cls)  # type: ignore[arg-type]  # it is a Learner, too
 
     def __init__(
-        self, n_features: int, labels: int | Sequence[Label], cost: Cost = decreasing,
-        a: float = 0.5, normalize: bool = True, bias: bool = False, seed: int = 0, *,
-        sparse: bool,
+        self, n_features: int | NamedFeatures, labels: int | Sequence[Label],
+        cost: Cost = decreasing, a: float = 0.5, scale: str = "standard", bias: bool = True,
+        seed: int = 0, *, sparse: bool, at_least: int = 0,
     ) -> None:  # fmt: skip
-        self.n_features = whole_number("n_features", n_features, least=1)
+        self.features = n_features if isinstance(n_features, NamedFeatures) else None
+        self._encoder: Encoder | None = None if self.features is None else self.features.encoder()
+        size = n_features if self.features is None else self.features.size
+        self.n_features = whole_number("n_features", size, least=1)
         self.cost = Costs(cost)
         self.a = check_a(a)
-        self.normalize, self.bias = bool(normalize), bool(bias)
+        self.scale, self.bias = scale, bool(bias)
+        self.at_least = whole_number("at_least", at_least, least=0)
         self.seed = whole_number("seed", seed, least=0)
         self.takes_sparse = sparse
         self._labels = Labels(labels)
+        self._scaling = Scaling(scale, self.n_features, self.bias)
         self._tie = tie_order(self.seed, 0, len(self._labels.names))
         self._t = 1
         self._changes = 0  # counts what may invalidate a look at a context
@@ -107,12 +118,19 @@ class LearnerBase(ABC):
             best = order(score, self._tie, slots)
         else:
             best = rows[order(score[rows], self._tie[rows], slots)]
-        return best[: cut(view.prob[best], self.a, self.cost)]
+        least = min(self.at_least, self._room(len(best), None))
+        return best[: max(cut(view.prob[best], self.a, self.cost), least)]
 
-    def _decide(
-        self, view: View, x: Vector, slots: int | None, rows: Ints | None, draw: int
-    ) -> Slate:
-        return self._slate(view, self._pick(view, x, slots, rows, draw), x, slots)
+    def _room(self, labels: int, slots: int | None) -> int:
+        """How many of so many labels can be shown: as slots and costs allow."""
+        limits = (labels, slots, self.cost.limit)
+        return min(limit for limit in limits if limit is not None)
+
+    def _decide(self, view: View, x: Vector, request: Request) -> Slate:
+        """The slate for a request, by what it thinks of every row."""
+        rows = self._labels.allowed(request.candidates, request.exclude)
+        picked = self._pick(view, x, request.slots, rows, request.draw)
+        return self._slate(view, picked, x, request)
 
     @property
     def t(self) -> int:
@@ -132,16 +150,103 @@ class LearnerBase(ABC):
     # -- reading -------------------------------------------------------------------------------
 
     def read_context(self, x: Any) -> Vector:
-        """The context as the model sees it: checked, with the bias, scaled."""
-        return read_context(
-            x, self.n_features, bias=self.bias, normalize=self.normalize, sparse=self.takes_sparse
-        )
+        """The numbers of a context as they were given, checked."""
+        if isinstance(x, Mapping):
+            raise InputError(
+                f"context = {shortened(x)}, but this learner was made for {self.n_features} "
+                "numbers: for names and values make it with n_features=sb.Features(...)"
+            )
+        return read_context(x, self.n_features, self._largest, self.features)
+
+    def encode(self, context: Any) -> Encoded:
+        """The context as numbers, as if its new values had been learned, and these values.
+
+        Parameters
+        ----------
+        context : mapping, sequence of float, array or scipy-sparse row
+            {name: value} if the learner has named features, or the numbers.
+
+        Raises
+        ------
+        InputError
+            If it cannot be used.
+
+        Examples
+        --------
+        >>> import semibandit as sb
+        >>> bandit = sb.SlateUCB(sb.Features(hour="number", device="category:2"), labels=3)
+        >>> bandit.encode({"hour": 9, "device": "phone"})
+        Encoded(x=array([9., 0., 1.]), new={'device': ['phone']})
+        """
+        if self._encoder is None or not isinstance(context, Mapping):
+            return Encoded(self.read_context(context), {})
+        encoded = self._encoder.encode(context)
+        return Encoded(self.check_context(encoded.x), encoded.new)
+
+    def known_values(self) -> dict[str, list[str]]:
+        """The values of every open category and set that were learned so far, by feature."""
+        known = {} if self._encoder is None else self._encoder.to_json()
+        return {name: list(values) for name, values in known.items()}
+
+    def encoded(self, request: Request) -> Request:
+        """The request with its context as numbers."""
+        if request.named is None:
+            return request
+        given, new = self.encode(request.named)
+        return replace(request, given=given, new=new)
+
+    def check_context(self, given: Vector) -> Vector:
+        """The vector of a context, if every number in it can be used."""
+        check_numbers(given, self._largest, self.features)
+        return given
+
+    def read_contexts(self, X: Any, first: int = 0) -> Any:
+        """`read_context` for every row of a matrix; an error names the row, counted from first."""
+        return read_contexts(X, self.n_features, self._largest, first, self.features)
+
+    def encode_contexts(self, X: Any, first: int = 0) -> tuple[Any, Encoder | None]:
+        """The contexts of many rounds as a matrix of numbers, each as if those before were learned.
+
+        X is a matrix, or with named features a mapping of columns or a list of contexts. The second
+        value is the encoder that knows the values of all of them, for `add_contexts`.
+        """
+        encoder = self._encoder
+        if encoder is not None and isinstance(X, Mapping):
+            X, encoder = encoder.encode_columns(X, first)
+        elif encoder is not None and isinstance(X, list):
+            X, encoder = encoder.encode_rows(X, first)
+        elif isinstance(X, Mapping | list):
+            self.read_context(X if isinstance(X, Mapping) else X[0])
+        return self.read_contexts(X, first), encoder
+
+    @property
+    def _largest(self) -> float:
+        return LARGEST if self._scaling.learns else math.inf
+
+    def scaled(self, given: Vector) -> Vector:
+        """What the model sees of a context that was read, as if it had been learned by now."""
+        x = self._scaling.scaled(given)
+        return x if self.takes_sparse else dense(x)
+
+    def scaled_in_turn(self, X: Any, first: int = 0) -> Any:
+        """`scaled` for every row of a matrix that was read, as if those before were learned."""
+        rows = self._scaling.scaled_in_turn(X, first)
+        return rows.toarray() if hasattr(rows, "tocsr") and not self.takes_sparse else rows
+
+    @property
+    def scaling_learns(self) -> bool:
+        """Whether what the model sees of a context depends on the contexts learned before."""
+        return self._scaling.learns
 
     def read_slots(self, slots: int | None) -> int | None:
         """The slots as `rank` takes them; a learner with one slot takes 1 or None."""
         limit = read_slots(slots)
         if self.one_slot and limit not in (None, 1):
             raise InputError(f"slots = {slots!r}, but {type(self).__name__} shows one label")
+        if limit is not None and limit < self.at_least:
+            raise InputError(
+                f"slots = {slots!r}, but this learner shows at_least = {self.at_least} labels"
+            )
         return 1 if self.one_slot else limit
 
     @property
@@ -153,7 +258,8 @@ class LearnerBase(ABC):
     def context_format(self) -> str:
         """How contexts are read, in words: slates of a learner that reads otherwise do not fit."""
         bias = " with a bias" if self.bias else ""
-        return f"{self.n_features} features{bias}{'' if self.normalize else ' as they are'}"
+        names = "" if self.features is None else f" ({self.features.words})"
+        return f"{self.n_features} features{names}{bias}, scale {self.scale!r}"
 
     @property
     def numbered(self) -> bool:
@@ -166,6 +272,12 @@ class LearnerBase(ABC):
         with self._lock.writing():
             yield
 
+    def add_contexts(self, X: Any, encoder: Encoder | None = None) -> None:
+        """Rounds with these contexts, as they were given, have been learned: the next ones are
+        scaled by them, and encoded by this encoder. Called inside `exclusive`."""
+        self._scaling.add_rows(X)
+        self._encoder = self._encoder if encoder is None else encoder
+
     def count_rounds(self, rounds: int) -> None:
         """So many rounds have been learned; called inside `exclusive`."""
         self._t += rounds
@@ -173,11 +285,15 @@ class LearnerBase(ABC):
 
     # -- shared steps --------------------------------------------------------------------------
 
-    def _slate(self, view: View, rows: Ints, x: Vector, slots: int | None) -> Slate:
+    def _slate(self, view: View, rows: Ints, x: Vector, request: Request) -> Slate:
         names = self._labels.names
         labels = [names[row] for row in rows.tolist()]
         here = view.margin[rows], view.width[rows], view.estimate[rows], view.prob[rows]
-        return Slate(labels, *here, slots, x, self.context_format, t=self._t)
+        form = self.context_format
+        return Slate(
+            labels, *here, request.slots, x, form,
+            t=self._t, given=request.given, new=request.new,
+        )  # fmt: skip
 
     def _random(self, x: Vector, draw: int) -> np.random.Generator:
         """The draws for this context, round and draw number."""

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from semibandit._util.arrays import Floats
 from semibandit._util.numba import has_numba, use_compiled
 from semibandit.errors import InputError
-from semibandit.models.model import Vector
+from semibandit.models.model import Sparse, Vector
 from semibandit.policies.fast_rule import TABLE, FastRule
 from semibandit.policies.request import Request
 from semibandit.policies.slate import Slate
@@ -19,7 +18,7 @@ from semibandit.policies.view import View
 if TYPE_CHECKING:
     from semibandit.policies.learner import Learner
 
-__all__ = ["find_errors", "prepare", "rank_requests", "read_contexts", "worth_compiling"]
+__all__ = ["find_errors", "prepare", "rank_requests", "worth_compiling"]
 
 LEAST = 64  # numbers from which one compiled loop is faster than numpy's many calls
 TO_LOAD = 10_000_000  # numbers that are worth a second for loading it, or 20 for compiling it
@@ -33,38 +32,20 @@ def rank_requests(learner: Learner, requests: Sequence[Request]) -> list[Slate]:
     with learner._lock.reading():
         some = max(1, TOGETHER // max(1, len(learner._tie)))
         for first in range(0, len(requests), some):
-            part = requests[first : first + some]
-            views = learner._views([r.x for r in part], [r.draw for r in part])
-            slates += _decide(learner, views, part)
+            part = _encoded(learner, requests[first : first + some], first)
+            xs = _scaled(learner, [r.given for r in part])
+            views = learner._views(xs, [r.draw for r in part])
+            slates += _decide(learner, views, xs, part)
     return slates
 
 
-def read_contexts(learner: Learner, X: Sequence[Floats]) -> Sequence[Vector]:
-    """`learner.read_context` for each of these arrays, which have the right length.
-
-    They are the same to the bit if the learner draws: its draws follow from the bits of x.
-    """
-    rule = learner.fast_rule()
-    draws_nothing = rule is not None and rule.loss is not None
-    plain = draws_nothing and learner.normalize and not learner.takes_sparse
-    if plain and worth_compiling(len(X) * learner.n_features, to_load=None):
-        from semibandit.policies import batch_compiled
-
-        found = batch_compiled.read_contexts(np.array(X), learner.bias)
-        if found is not None:
-            return list(found)
-    return [learner.read_context(x) for x in X]
-
-
-def find_errors(
-    learner: Learner, requests: Sequence[Request], contexts: Sequence[Floats]
-) -> list[InputError | None]:
+def find_errors(learner: Learner, requests: Sequence[Request]) -> list[InputError | None]:
     """For each request the error that `rank` would raise, or None if it can be ranked."""
     found: list[InputError | None] = []
     with learner._lock.reading():
-        for request, context in zip(requests, contexts, strict=True):
+        for request in requests:
             try:
-                learner.read_context(context)
+                learner.scaled(learner.check_context(learner.encoded(request).given))
                 learner._labels.allowed(request.candidates, request.exclude)
                 found.append(None)
             except InputError as why:
@@ -93,29 +74,61 @@ def worth_compiling(numbers: int, to_load: int | None = TO_LOAD) -> bool:
     return use_compiled("policies", numbers, least=LEAST, to_load=to_load)
 
 
-def _decide(learner: Learner, views: View, requests: Sequence[Request]) -> list[Slate]:
+def _encoded(learner: Learner, requests: Sequence[Request], first: int) -> Sequence[Request]:
+    """The requests with their contexts as numbers; an error names the row, counted from first."""
+    if learner.features is None:
+        return requests
+    encoded: list[Request] = []
+    for request in requests:
+        try:
+            encoded.append(learner.encoded(request))
+        except InputError as why:
+            raise InputError(f"row {first + len(encoded)} of X: {why}") from None
+    return encoded
+
+
+def _scaled(learner: Learner, given: Sequence[Vector]) -> Sequence[Vector]:
+    """`learner.scaled` for each of these contexts.
+
+    They are the same to the bit if the learner draws: its draws follow from the bits of x.
+    """
+    rule = learner.fast_rule()
+    draws_nothing = rule is not None and rule.loss is not None
+    plain = draws_nothing and not any(isinstance(x, Sparse) for x in given)
+    if plain and worth_compiling(len(given) * learner.n_features, to_load=None):
+        from semibandit.policies import batch_compiled
+
+        found = batch_compiled.scale_contexts(np.array(given), learner._scaling)
+        if found is not None:
+            return list(found)
+    return [learner.scaled(learner.check_context(x)) for x in given]
+
+
+def _decide(
+    learner: Learner, views: View, xs: Sequence[Vector], requests: Sequence[Request]
+) -> list[Slate]:
     """A slate for each request: all at once if the learner has a rule and nothing is special."""
     rule = learner.fast_rule()
     free = [r.candidates is None and r.exclude is None for r in requests]
     fast = rule is not None and rule.cost_kind != TABLE and any(free)
     if rule is None or not fast or not worth_compiling(views.score.size):
-        return [_decide_one(learner, views.at(b), r) for b, r in enumerate(requests)]
-    slates = _decide_together(learner, rule, views, requests)
+        return [learner._decide(views.at(b), xs[b], r) for b, r in enumerate(requests)]
+    slates = _decide_together(learner, rule, views, xs, requests)
     for b, request in enumerate(requests):
-        if not free[b]:
-            slates[b] = _decide_one(learner, views.at(b), request)
+        if not free[b] or (rule.coins is not None and len(slates[b]) < _room(learner, request)):
+            slates[b] = learner._decide(views.at(b), xs[b], request)
     return slates
 
 
-def _decide_one(learner: Learner, view: View, r: Request) -> Slate:
-    rows = learner._labels.allowed(r.candidates, r.exclude)
-    return learner._decide(view, r.x, r.slots, rows, r.draw)
+def _room(learner: Learner, request: Request) -> int:
+    return learner._room(learner.n_labels, request.slots)
 
 
 def _decide_together(
-    learner: Learner, rule: FastRule, views: View, requests: Sequence[Request]
-) -> list[Slate]:
-    """`_decide_one` for requests for which every label may be shown."""
+    learner: Learner, rule: FastRule, views: View, xs: Sequence[Vector],
+    requests: Sequence[Request],
+) -> list[Slate]:  # fmt: skip
+    """`_decide` for requests for which every label may be shown, without probes."""
     from semibandit.policies.batch_compiled import choose_slates
 
     rows = rule.labels.allowed(None, None)
@@ -123,7 +136,7 @@ def _decide_together(
     if rows is not None:
         score, prob, tie = score.take(rows, 1), prob.take(rows, 1), tie[rows]
     slots = [r.slots for r in requests]
-    best, sizes = choose_slates(score, prob, tie, slots, rule.a, rule.cost_kind)
+    best, sizes = choose_slates(score, prob, tie, slots, rule)
     best = best if rows is None else rows[best]
     there = best + (np.arange(len(best)) * len(rule.tie))[:, None]
     columns = views.margin, views.width, views.estimate, views.prob
@@ -134,5 +147,5 @@ def _decide_together(
     for b, (r, size) in enumerate(zip(requests, sizes.tolist(), strict=True)):
         labels = [names[row] for row in chosen[b][:size]]
         here = margin[b, :size], width[b, :size], estimate[b, :size], prob[b, :size]
-        slates.append(Slate(labels, *here, r.slots, r.x, form, t=t))
+        slates.append(Slate(labels, *here, r.slots, xs[b], form, t=t, given=r.given, new=r.new))
     return slates

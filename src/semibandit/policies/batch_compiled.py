@@ -1,4 +1,4 @@
-"""Slates for many contexts at once: `read_context`, `_judge`, `order`, `cut` in compiled loops.
+"""Slates for many contexts at once: `scaled`, `_judge`, `order`, `cut` in compiled loops.
 
 A NumPy operation on many contexts releases the interpreter lock and has to wait for it again,
 dozens of times for a group of requests; a service whose other threads are busy loses more time by
@@ -15,19 +15,27 @@ from semibandit._util.arrays import Floats, Ints
 from semibandit.errors import InputError
 from semibandit.models import compiled_looks
 from semibandit.policies import compiled
-from semibandit.policies.fast_rule import DECREASING
+from semibandit.policies.fast_rule import DECREASING, FastRule
+from semibandit.policies.scaling import Scaling
 from semibandit.policies.view import View
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
 
-__all__ = ["choose_slates", "judge_labels", "prepare", "read_contexts"]
+__all__ = ["choose_slates", "judge_labels", "prepare", "scale_contexts"]
 
 PART = 1 << 16
 
 
-def read_contexts(X: Floats, bias: bool) -> Floats | None:
-    """Contexts with the bias if there is one, scaled to unit norm; None if one of them is wrong."""
-    out = np.empty((len(X), X.shape[1] + bias))
-    good = all(compiled.read_many(X[b], bias, out[b]) for b in _parts(X))
+def scale_contexts(X: Floats, scaling: Scaling) -> Floats | None:
+    """`Scaling.scaled` of many dense contexts; None if it has to be asked itself."""
+    if scaling.kind == "none" or (scaling.learns and not scaling.seen_all):
+        return None
+    out = np.empty((len(X), X.shape[1] + scaling.bias))
+    if scaling.learns:
+        n = scaling.n + 1.0 - scaling.unknown
+        sums = scaling.origin, scaling.sum, scaling.sum2, n
+        good = all(compiled.standardise_many(X[b], sums, scaling.bias, out[b]) for b in _parts(X))
+    else:
+        good = all(compiled.read_many(X[b], scaling.bias, out[b]) for b in _parts(X))
     return out if good else None
 
 
@@ -46,7 +54,7 @@ def judge_labels(spread: float, loss: Surrogate, margin: Floats, norm2: Floats) 
 
 
 def choose_slates(
-    score: Floats, prob: Floats, tie: Floats, slots: Sequence[int | None], a: float, cost_kind: int
+    score: Floats, prob: Floats, tie: Floats, slots: Sequence[int | None], rule: FastRule
 ) -> tuple[Ints, Ints]:
     """For each line of scores (B×K) the best labels (B×S), and how many of them to show.
 
@@ -57,7 +65,8 @@ def choose_slates(
     best = np.zeros((len(score), int(limits.max())), dtype=np.intp)
     sizes = np.zeros(len(score), dtype=np.intp)
     for b in _parts(score):
-        compiled.choose_many(score[b], prob[b], tie, limits[b], a, cost_kind, best[b], sizes[b])
+        how = rule.a, rule.at_least, rule.cost_kind
+        compiled.choose_many(score[b], prob[b], tie, limits[b], how, best[b], sizes[b])
     return best, sizes
 
 
@@ -70,6 +79,11 @@ def _parts(numbers: Floats) -> Iterator[slice]:
 def prepare(dtype: str) -> None:
     """Compile now all that groups of contexts need, so that nobody waits for it later."""
     compiled_looks.prepare(dtype)  # type: ignore[no-untyped-call]
-    read_contexts(np.ones((1, 2)), bias=False)
+    for kind in ("unit", "standard"):
+        scaling = Scaling(kind, 2, bias=True)
+        scaling.add(np.ones(2))
+        scale_contexts(np.ones((1, 2)), scaling)
     view = judge_labels(1.0, Square(), np.zeros((1, 2)), np.ones((1, 2)))
-    choose_slates(view.score, view.prob, np.zeros(2), [1], 0.5, DECREASING)
+    sizes, best = np.zeros(1, dtype=np.intp), np.zeros((1, 1), dtype=np.intp)
+    how = 0.5, 0, DECREASING
+    compiled.choose_many(view.score, view.prob, np.zeros(2), np.ones(1, np.intp), how, best, sizes)

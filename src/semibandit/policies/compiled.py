@@ -14,12 +14,14 @@ import numpy as np
 from numba import njit
 
 from semibandit._util.arrays import Floats, Ints
-from semibandit._util.jit import BRIEF, FAST
+from semibandit._util.jit import BRIEF, EXACT, FAST
 from semibandit._util.numba import mark_loaded
+from semibandit.policies.scaling import CLIP, LARGEST, ROUNDING
 from semibandit.theory.slate import SCORE_GRID, TIE_TOLERANCE
 
 __all__ = [
     "Candidates",
+    "better",
     "candidates_for",
     "choose",
     "choose_many",
@@ -27,6 +29,8 @@ __all__ = [
     "judge_many",
     "read_many",
     "slope",
+    "standardise_in_turn",
+    "standardise_many",
 ]
 
 FEW = 48  # up to this many slots an insertion is faster than a sort
@@ -147,12 +151,12 @@ def choose(have, candidates, S, rule):
     found = rank(have, candidates.score, candidates.tie, S, best)
     for k in range(found):
         p[k] = prob(clip(candidates.score[best[k]], rule.R), rule.logistic)
-    return cut(found, p, rule.a, rule.costs, rule.table)
+    return max(cut(found, p, rule.a, rule.costs, rule.table), min(rule.at_least, found))
 
 
 @njit(**BRIEF)
 def read_many(X, bias, out):
-    """`read_context` for many contexts, with the bias if there is one, scaled to unit norm.
+    """Many contexts with the bias if there is one, scaled to unit norm.
 
     Returns whether all of them are finite, and none of them is all zeros.
     """
@@ -175,6 +179,77 @@ def read_many(X, bias, out):
     return True
 
 
+@njit(**EXACT)
+def standardise_one(x, origin, total, squares, n, z):
+    """z = the deviations of x from the mean, clipped, by sums that x is part of; its norm."""
+    norm2 = 0.0
+    for c in range(len(x)):
+        mean, mean2 = total[c] / n[c], squares[c] / n[c]
+        variance = mean2 - mean * mean
+        if variance > ROUNDING * mean2:
+            v = ((x[c] - origin[c]) - mean) / math.sqrt(variance)
+            z[c] = min(max(v, -CLIP), CLIP)
+        else:
+            z[c] = 0.0
+        norm2 += z[c] * z[c]
+    return math.sqrt(norm2)
+
+
+@njit(**EXACT)
+def finish_one(z, norm, bias, d):
+    """Unit length, and the bias with equal weight; whether there is a direction at all."""
+    if norm == 0.0:
+        if bias:
+            z[d] = 1.0
+        return bias
+    half = math.sqrt(0.5)
+    for c in range(d):
+        z[c] = (z[c] / norm) * half if bias else z[c] / norm
+    if bias:
+        z[d] = half
+    return True
+
+
+@njit(**BRIEF)
+def standardise_many(X, sums, bias, out):
+    """Many contexts, each as if it alone had been added to the sums.
+
+    Returns whether all of them are finite and have a direction.
+    """
+    origin, total, squares, n = sums
+    d = X.shape[1]
+    total_1, squares_1 = np.empty(d), np.empty(d)
+    for b in range(len(X)):
+        for c in range(d):
+            v = X[b, c] - origin[c]
+            if not abs(X[b, c]) <= LARGEST:
+                return False
+            total_1[c], squares_1[c] = total[c] + v, squares[c] + v * v
+        norm = standardise_one(X[b], origin, total_1, squares_1, n, out[b])
+        if not finish_one(out[b], norm, bias, d):
+            return False
+    return True
+
+
+@njit(**EXACT)
+def standardise_in_turn(X, origin, total, squares, n, bias, out):
+    """Contexts one after the other, each added to the sums before it is scaled.
+
+    Returns the first that has no direction, or how many there are.
+    """
+    d = X.shape[1]
+    for b in range(len(X)):
+        for c in range(d):
+            v = X[b, c] - origin[c]
+            total[c] += v
+            squares[c] += v * v
+            n[c] += 1.0
+        norm = standardise_one(X[b], origin, total, squares, n, out[b])
+        if not finish_one(out[b], norm, bias, d):
+            return b
+    return len(X)
+
+
 @njit(**BRIEF)
 def judge_many(eps, R, logistic, norm2, view):
     """Steps 2 and 3 of Figure 2 for every label of many contexts, into the arrays of a `View`.
@@ -195,15 +270,16 @@ def judge_many(eps, R, logistic, norm2, view):
 
 
 @njit(**BRIEF)
-def choose_many(score, prob, tie, slots, a, costs, best, sizes):
-    """`choose` for many contexts whose labels have been judged."""
+def choose_many(score, prob, tie, slots, how, best, sizes):
+    """`choose` for many contexts whose labels have been judged; `how` is a, at_least, costs."""
+    a, at_least, costs = how
     n, table = score.shape[1], np.zeros((1, 1))
     p = np.empty(best.shape[1])
     for b in range(len(score)):
         have = rank(n, score[b], tie, min(slots[b], n), best[b])
         for k in range(have):
             p[k] = prob[b, best[b, k]]
-        sizes[b] = cut(have, p, a, costs, table)
+        sizes[b] = max(cut(have, p, a, costs, table), min(at_least, have))
 
 
 mark_loaded("policies")

@@ -16,6 +16,7 @@ from semibandit._util.checks import is_number
 from semibandit.errors import InputError
 from semibandit.models.full import Full
 from semibandit.models.model import Look, Model, Sparse, Vector
+from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
 from semibandit.policies.slate import Slate
 from semibandit.policies.slate_ucb import SlateUCB
@@ -40,7 +41,7 @@ class Confidit(SlateUCB):
     ----------
     alpha : float
         The labels' noise: P(y = i) lies in [0, 1] for margins in [-alpha, 1]; above 0, up to 1.
-    n_features, labels, model, width, cost, a, normalize, bias, seed
+    n_features, labels, model, width, cost, a, scale, bias, project, forget, seed
         As for `SlateUCB`. The loss is the square loss.
 
     Examples
@@ -52,9 +53,11 @@ class Confidit(SlateUCB):
     one_slot = True
 
     def __init__(
-        self, n_features: int, labels: int | Sequence[Label], *, alpha: float = 1.0,
+        self, n_features: int | NamedFeatures, labels: int | Sequence[Label], *,
+        alpha: float = 1.0,
         model: Model = Full(), width: Width = Scaled(1.0), cost: Cost = decreasing,
-        a: float = 0.5, normalize: bool = True, bias: bool = False, seed: int = 0,
+        a: float = 0.5, scale: str = "standard", bias: bool = True, project: str = "learned",
+        forget: float | None = None, seed: int = 0,
     ) -> None:  # fmt: skip
         if not is_number(alpha) or not 0 < alpha <= 1:
             raise InputError(f"alpha = {alpha!r}, but Confidit needs 0 < alpha <= 1")
@@ -67,8 +70,11 @@ class Confidit(SlateUCB):
             width=width,
             cost=cost,
             a=a,
-            normalize=normalize,
+            scale=scale,
             bias=bias,
+            project=project,
+            probe=0.0,
+            forget=forget,
             seed=seed,
         )
 
@@ -76,8 +82,8 @@ class Confidit(SlateUCB):
     def context_format(self) -> str:
         return f"{super().context_format} divided by {1.0 + self.alpha:g}"
 
-    def read_context(self, x: object) -> Vector:
-        vector = super().read_context(x)
+    def scaled(self, given: Vector) -> Vector:
+        vector = super().scaled(given)
         if isinstance(vector, Sparse):
             return replace(vector, value=vector.value / (1.0 + self.alpha))
         return vector / (1.0 + self.alpha)
@@ -95,13 +101,13 @@ class Confidit(SlateUCB):
     def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
         look = self._margins(slate.x)
         margin = np.clip(look.margin, -self.alpha, 1.0)
-        moved = np.flatnonzero(margin != look.margin)
         lucky = self._random(slate.x, 0).random(len(rows)) < (1.0 - self.alpha) / 2.0
         target = np.where(lucky, 1.0, signs)
-        self._state.step(look, moved, (margin - look.margin)[moved], rows, target - margin[rows])
+        self._step(look, margin, rows, target - margin[rows])
 
     def _prob(self, margin: Floats) -> Floats:
         return (self.alpha + np.clip(margin, -self.alpha, 1.0)) / (1.0 + self.alpha)
 
     def _settings(self) -> dict[str, object]:
-        return {"model": self.model, "width": self.width, "alpha": self.alpha}
+        names = ("model", "width", "alpha", "project", "forget")
+        return {name: getattr(self, name) for name in names}

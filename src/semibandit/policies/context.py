@@ -1,9 +1,8 @@
-"""Contexts: what a user gives, and the unit vector that the maths gets."""
+"""Contexts as users give them: checked, not yet scaled (`scaling.py`)."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,17 @@ import numpy as np
 from semibandit._util.arrays import Floats
 from semibandit._util.checks import shortened
 from semibandit.errors import InputError
-from semibandit.models.model import Sparse, Vector, dense
+from semibandit.models.model import Sparse, Vector
+from semibandit.policies.features.encoder import NamedFeatures
+from semibandit.policies.features.hashed import Hashed
 
-__all__ = ["read_context", "read_contexts"]
+__all__ = ["check_numbers", "read_context", "read_contexts"]
 
 
-def read_context(x: Any, n_features: int, *, bias: bool, normalize: bool, sparse: bool) -> Vector:
-    """Check a context, append the bias, and scale it to unit length.
+def read_context(
+    x: Any, n_features: int, most: float = math.inf, features: NamedFeatures | None = None
+) -> Vector:
+    """Check a context, and copy it.
 
     Parameters
     ----------
@@ -25,89 +28,94 @@ def read_context(x: Any, n_features: int, *, bias: bool, normalize: bool, sparse
         The context as the user gives it.
     n_features : int
         How many numbers it must have.
-    bias, normalize : bool
-        Whether to append a constant 1, and whether to scale to unit L2 norm.
-    sparse : bool
-        Whether a sparse context may stay `Sparse`; if not, it becomes an array.
+    most : float
+        The size that no feature may exceed.
+    features : Features or Hashed, optional
+        What the numbers are the encoded values of: then nan is allowed, and means unknown.
 
     Raises
     ------
     InputError
-        If it has another length, holds a number that is not finite, or is all zeros.
+        If it has another length, or holds a number that is not finite, or too large.
 
     Examples
     --------
-    >>> read_context([3, 4], 2, bias=False, normalize=True, sparse=False)
-    array([0.6, 0.8])
+    >>> read_context([3, 4], 2)
+    array([3., 4.])
     """
     vector = _sparse(x) if hasattr(x, "tocsr") else _dense(x)
     size = vector.size if isinstance(vector, Sparse) else len(vector)
+    if size != n_features and features is None:
+        raise InputError(f"context has {size} features, this model was built for {n_features}")
     if size != n_features:
         raise InputError(
-            f"context has {size} features, this model was built for {n_features}"
-            f"{' (the bias is added to them)' if bias else ''}"
+            f"context has {size} numbers, but this model's features have names: "
+            f"give {{name: value}}, or the {n_features} numbers that this is encoded as"
         )
+    check_numbers(vector, most, features)
+    if isinstance(features, Hashed) and not isinstance(vector, Sparse):
+        index = np.flatnonzero(vector)
+        return Sparse(index, vector[index], size)  # as `Hashed` encodes it, so never centred
+    return vector
+
+
+def check_numbers(vector: Vector, most: float, features: NamedFeatures | None = None) -> None:
+    """Raise `InputError` if a number is not finite, or larger than `most` in size.
+
+    With named features nan is allowed, and the text names the feature.
+    """
     value = vector.value if isinstance(vector, Sparse) else vector
-    biggest = float(np.abs(value).max(initial=0.0))
-    if not math.isfinite(biggest):
-        at = int(np.flatnonzero(~np.isfinite(value))[0])
+    biggest = _biggest(value, features)
+    if not math.isfinite(biggest) or biggest > most:
+        bad = ~(np.abs(value) <= most) | ~np.isfinite(value)
+        at = int(np.flatnonzero(bad if features is None else bad & ~np.isnan(value))[0])
         place = int(vector.index[at]) if isinstance(vector, Sparse) else at
-        raise InputError(f"context[{place}] is {value[at]}; every feature must be a finite number")
-    if bias:
-        vector, biggest = _with_one(vector), max(biggest, 1.0)
-        value = vector.value if isinstance(vector, Sparse) else vector
-    if biggest == 0.0:
-        raise InputError("context is all zeros: there is nothing to tell labels apart by")
-    if normalize:
-        value = value / biggest  # first, so that squares neither overflow nor vanish
-        value /= np.sqrt(value @ value)
-    elif not bias:
-        value = value.copy()  # the slate keeps it; the caller may change theirs
-    vector = replace(vector, value=value) if isinstance(vector, Sparse) else value
-    return vector if sparse else dense(vector)
+        wanted = "a finite number" if most == math.inf else f"a number of at most {most:g} in size"
+        if features is not None:
+            name = features.columns[place]
+            raise InputError(f"feature {name!r} is {value[at]}, but it must be {wanted}")
+        raise InputError(f"context[{place}] is {value[at]}; every feature must be {wanted}")
 
 
 def read_contexts(
-    X: Any, n_features: int, *, bias: bool, normalize: bool, sparse: bool, first: int = 0
-) -> Any:
-    """`read_context` for every row of a matrix at once.
+    X: Any, n_features: int, most: float = math.inf, first: int = 0,
+    features: NamedFeatures | None = None,
+) -> Any:  # fmt: skip
+    """`read_context` for every row of a matrix at once; CSR if X is sparse, or for `Hashed`.
 
-    An error names the row, counted from `first`. The result is CSR if `sparse` and X is sparse.
+    An error names the row, counted from `first`.
     """
     T, size = X.shape
     rows: Any = X.tocsr().astype(np.float64) if hasattr(X, "tocsr") else np.asarray(X)
     values = rows.data if hasattr(X, "tocsr") else rows
-    good = values.dtype.kind in "biuf" and size == n_features and bool(np.all(np.isfinite(values)))
-    if good:
-        biggest = np.abs(rows).max(axis=1)
-        biggest = biggest.toarray().ravel() if hasattr(X, "tocsr") else biggest
-        if bias:
-            biggest = np.maximum(biggest, 1.0)
-        good = bool(np.all(biggest > 0))
-    if not good:  # find the row, in the words of `read_context`
-        for t in range(T):
+    good = values.dtype.kind in "biuf" and size == n_features
+    if good and values.size:
+        biggest = _biggest(values, features)
+        good = math.isfinite(biggest) and biggest <= most
+    if not good:
+        for t in range(T):  # find the row, in the words of `read_context`
             try:
-                read_context(X[[t]], n_features, bias=bias, normalize=False, sparse=True)
+                read_context(X[[t]], n_features, most, features)
             except InputError as why:
                 raise InputError(f"row {first + t} of X: {why}") from None
-    if hasattr(X, "tocsr"):
-        from scipy.sparse import csr_array, hstack
+    if hasattr(X, "tocsr") or isinstance(features, Hashed):
+        from scipy.sparse import csr_array
 
         rows = csr_array(rows)
         rows.sum_duplicates()
-        if bias:
-            rows = csr_array(hstack([rows, np.ones((T, 1))], format="csr"))
-        if normalize:
-            rows = csr_array(rows.multiply(1.0 / biggest[:, None]))
-            rows = csr_array(rows.multiply(1.0 / np.sqrt(rows.power(2).sum(axis=1))[:, None]))
-        return rows if sparse else rows.toarray()
-    rows = rows.astype(np.float64)
-    if bias:
-        rows = np.concatenate([rows, np.ones((T, 1))], axis=1)
-    if normalize:
-        rows = rows / biggest[:, None]
-        rows /= np.sqrt(np.einsum("tc,tc->t", rows, rows))[:, None]
-    return rows
+        return rows
+    return rows.astype(np.float64, copy=False)
+
+
+def _biggest(values: Floats, features: NamedFeatures | None) -> float:
+    """The size of the largest number; nan if there is one and none is allowed."""
+    sizes = np.abs(values)
+    largest = (
+        sizes.max(initial=0.0)
+        if features is None
+        else np.fmax.reduce(sizes, axis=None, initial=0.0)
+    )
+    return float(largest)
 
 
 def _dense(x: Any) -> Floats:
@@ -117,7 +125,7 @@ def _dense(x: Any) -> Floats:
             if array.dtype.kind != "O":
                 raise TypeError
             array = np.asarray([float(value) for value in array], dtype=np.float64)
-        array = array.astype(np.float64, copy=False)
+        array = array.astype(np.float64)  # a copy: the slate keeps it, the caller may change theirs
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"context must be a list of numbers, got {shortened(x)}") from None
     if array.ndim == 2 and array.shape[0] == 1:
@@ -137,13 +145,6 @@ def _sparse(x: Any) -> Sparse:
         row.sum_duplicates()
     return Sparse(
         np.asarray(row.indices, dtype=np.intp),
-        np.asarray(row.data, dtype=np.float64),
+        np.array(row.data, dtype=np.float64),
         int(row.shape[1]),
     )
-
-
-def _with_one(vector: Vector) -> Vector:
-    if isinstance(vector, Sparse):
-        index, value = np.append(vector.index, vector.size), np.append(vector.value, 1.0)
-        return Sparse(index, value, vector.size + 1)
-    return np.append(vector, 1.0)

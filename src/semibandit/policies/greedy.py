@@ -12,6 +12,7 @@ from semibandit.errors import InputError
 from semibandit.models.full import Full
 from semibandit.models.model import Model, Vector
 from semibandit.policies.fast_rule import FastRule
+from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
 from semibandit.policies.slate_ucb import SecondOrder
 from semibandit.policies.view import View
@@ -26,7 +27,7 @@ class Greedy(SecondOrder):
 
     Parameters
     ----------
-    n_features, labels, model, loss, cost, a, normalize, bias, seed
+    n_features, labels, model, loss, cost, a, scale, bias, project, at_least, forget, seed
         As for `SlateUCB`.
 
     Examples
@@ -36,11 +37,16 @@ class Greedy(SecondOrder):
     """
 
     def __init__(
-        self, n_features: int, labels: int | Sequence[Label], *, model: Model = Full(),
+        self, n_features: int | NamedFeatures, labels: int | Sequence[Label], *,
+        model: Model = Full(),
         loss: Surrogate = Square(), cost: Cost = decreasing, a: float = 0.5,
-        normalize: bool = True, bias: bool = False, seed: int = 0,
+        scale: str = "standard", bias: bool = True, project: str = "learned",
+        at_least: int = 0, forget: float | None = None, seed: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(n_features, labels, model, loss, cost, a, normalize, bias, seed)
+        super().__init__(
+            n_features, labels, model, loss, cost, a, scale, bias, seed,
+            project=project, at_least=at_least, forget=forget,
+        )  # fmt: skip
 
     def fast_rule(self) -> FastRule | None:
         return self._rule(scores=True) if type(self) is Greedy else None
@@ -55,7 +61,7 @@ class EpsilonGreedy(SecondOrder):
     ----------
     epsilon : float
         The probability of a drawn slate, from 0 to 1.
-    n_features, labels, model, loss, cost, a, normalize, bias, seed
+    n_features, labels, model, loss, cost, a, scale, bias, project, at_least, forget, seed
         As for `SlateUCB`.
 
     Examples
@@ -65,14 +71,19 @@ class EpsilonGreedy(SecondOrder):
     """
 
     def __init__(
-        self, n_features: int, labels: int | Sequence[Label], *, epsilon: float = 0.05,
+        self, n_features: int | NamedFeatures, labels: int | Sequence[Label], *,
+        epsilon: float = 0.05,
         model: Model = Full(), loss: Surrogate = Square(), cost: Cost = decreasing,
-        a: float = 0.5, normalize: bool = True, bias: bool = False, seed: int = 0,
+        a: float = 0.5, scale: str = "standard", bias: bool = True, project: str = "learned",
+        at_least: int = 0, forget: float | None = None, seed: int = 0,
     ) -> None:  # fmt: skip
         if not is_number(epsilon) or not 0 <= epsilon <= 1:
             raise InputError(f"epsilon = {epsilon!r}, but a probability must lie in [0, 1]")
         self.epsilon = float(epsilon)
-        super().__init__(n_features, labels, model, loss, cost, a, normalize, bias, seed)
+        super().__init__(
+            n_features, labels, model, loss, cost, a, scale, bias, seed,
+            project=project, at_least=at_least, forget=forget,
+        )  # fmt: skip
 
     def _pick(self, view: View, x: Vector, slots: int | None, rows: Ints | None, draw: int) -> Ints:
         best = super()._pick(view, x, slots, rows, draw)

@@ -7,15 +7,17 @@ anything changes.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from semibandit._util.arrays import Floats
 from semibandit._util.checks import shortened, whole_number
 from semibandit.errors import InputError
 from semibandit.policies import batch, persistence
 from semibandit.policies.base import LearnerBase
+from semibandit.policies.features.encoded import NewValues
 from semibandit.policies.feedback import all_signs, shown_signs
 from semibandit.policies.labels import Label, read_labels
 from semibandit.policies.randomness import tie_order
@@ -50,8 +52,9 @@ class Learner(LearnerBase):
 
         Parameters
         ----------
-        x : sequence of float, array or scipy-sparse row
-            The context: `n_features` finite numbers.
+        x : sequence of float, array, scipy-sparse row, or mapping
+            The context: `n_features` finite numbers. If the learner was made with named features,
+            {name: value}; a feature that is left out is unknown.
         slots : int, optional
             The most labels to show. By default there is no limit but the loss.
         candidates : iterable of labels, optional
@@ -81,12 +84,13 @@ class Learner(LearnerBase):
         >>> len(bandit.rank([1.0, 0.5], slots=1))
         1
         """
-        limit = self.read_slots(slots)
-        vector = self.read_context(x)
-        draw = whole_number("draw", draw, least=0)
-        with self._lock.reading():
-            rows = self._labels.allowed(candidates, exclude)
-            return self._decide(self._view(vector, draw), vector, limit, rows, draw)
+        limit, draw = self.read_slots(slots), whole_number("draw", draw, least=0)
+        only, without = _read_limits(candidates, exclude)
+        with self._lock.reading():  # meanwhile nobody takes the column of a new value
+            given, new = self.encode(x)
+            request = Request(given, limit, only, without, draw, new=new)
+            vector = self.scaled(given)
+            return self._decide(self._view(vector, request.draw), vector, request)
 
     def rank_many(
         self, X: Any, slots: int | Sequence[int | None] | None = None, *,
@@ -98,7 +102,7 @@ class Learner(LearnerBase):
         Parameters
         ----------
         X : array, sequence of contexts or scipy-sparse matrix
-            A context in each row.
+            A context in each row, as `rank` takes it.
         slots : int or sequence of int, optional
             The most labels to show: one number for all contexts, or one for each.
         candidates, exclude, draw
@@ -130,15 +134,16 @@ class Learner(LearnerBase):
         )
         if len(limits) != len(rows):
             raise InputError(f"{len(limits)} slots for {len(rows)} contexts")
-        only = None if candidates is None else read_labels(candidates, "candidates")
-        without = None if exclude is None else read_labels(exclude, "exclude")
+        only, without = _read_limits(candidates, exclude)
         requests = []
         for i, (x, limit) in enumerate(zip(rows, limits, strict=True)):
+            named = x if self.features is not None and isinstance(x, Mapping) else None
             try:
-                vector = self.read_context(x)
+                given = np.empty(0) if named is not None else self.read_context(x)
             except InputError as why:
                 raise InputError(f"row {i} of X: {why}") from None
-            requests.append(Request(vector, self.read_slots(limit), only, without, draw))
+            limit = self.read_slots(limit)
+            requests.append(Request(given, limit, only, without, draw, named=named))
         return batch.rank_requests(self, requests)
 
     def scores(self, x: Any, *, draw: int = 0) -> Scores:
@@ -160,9 +165,10 @@ class Learner(LearnerBase):
         >>> sb.SlateUCB(n_features=2, labels=["tea", "coffee"]).scores([1.0, 0.0]).estimate
         array([0.5, 0.5])
         """
-        vector, draw = self.read_context(x), whole_number("draw", draw, least=0)
+        draw = whole_number("draw", draw, least=0)
         with self._lock.reading():
-            view, active = self._view(vector, draw), self._labels.active
+            view = self._view(self.scaled(self.encode(x).x), draw)
+            active = self._labels.active
             keep = slice(None) if active is None else active
             columns = (view.margin, view.width, view.estimate, view.prob)
             return Scores(self._labels.known, *(column[keep] for column in columns))
@@ -213,7 +219,11 @@ class Learner(LearnerBase):
             else:
                 name = type(self).__name__
                 raise InputError(f"{name} learns from all labels: leave out examined")
+            encoder = None if self._encoder is None else self._encoder.including(slate.new)
             self._absorb(slate, rows, signs)
+            if slate.given is not None:
+                self._scaling.add(slate.given)
+            self._encoder = encoder
             self.count_rounds(1)
 
     def add_labels(self, labels: int | Sequence[Label]) -> list[Label]:
@@ -274,6 +284,8 @@ class Learner(LearnerBase):
         *,
         propensity: float | None = None,
         leader: Label | None = None,
+        seen: Floats | None = None,
+        new: NewValues | None = None,
     ) -> Slate:
         """Make a slate for `learn` from what a log says was shown.
 
@@ -285,6 +297,11 @@ class Learner(LearnerBase):
             What was shown, best first.
         propensity, leader
             Those of the slate, for learners that need them again (Banditron).
+        seen : array, optional
+            What the model saw of the context at that time, `slate.x`. By default it is scaled now;
+            a context is scaled by those that were learned before.
+        new : mapping, optional
+            The slate's `new`, if x is the numbers that a context with names was encoded as.
 
         Returns
         -------
@@ -294,10 +311,15 @@ class Learner(LearnerBase):
         """
         names = read_labels(labels, "labels")
         unknown = np.full(len(names), np.nan)
-        limit, vector = self.read_slots(slots), self.read_context(x)
+        limit, form = self.read_slots(slots), self.context_format
         nothing = unknown, unknown, unknown, unknown
-        form = self.context_format
-        return Slate(names, *nothing, limit, vector, form, propensity, leader)
+        with self._lock.reading():
+            given, found = self.encode(x)
+            vector = self.scaled(given) if seen is None else self._read_seen(seen)
+            values = self._read_new(new) if new else found
+        return Slate(
+            names, *nothing, limit, vector, form, propensity, leader, given=given, new=values
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole learner to one file; an existing file is replaced at one stroke.
@@ -319,6 +341,25 @@ class Learner(LearnerBase):
         """Raise what `retire_labels` would raise, and change nothing."""
         self._labels.rows(labels, "labels")
 
+    def _read_seen(self, seen: Floats) -> Floats:
+        vector = np.asarray(seen, dtype=np.float64)
+        if vector.shape != (self.n_inputs,) or not np.all(np.isfinite(vector)):
+            raise InputError(
+                f"seen = {shortened(seen)}, but the model of this learner sees {self.n_inputs} "
+                "finite numbers"
+            )
+        return vector
+
+    def _read_new(self, new: NewValues) -> NewValues:
+        known = self.known_values()
+        for name, values in new.items():
+            if name not in known or not all(isinstance(value, str) for value in values):
+                raise InputError(
+                    f"new = {shortened(new)}, but it must have the new values of open categories "
+                    "and sets, by feature"
+                )
+        return new
+
     def _check_slate(self, slate: Slate) -> None:
         if not isinstance(slate, Slate):
             raise InputError(f"learn takes the slate that rank gave, got {type(slate).__name__}")
@@ -328,3 +369,11 @@ class Learner(LearnerBase):
                 f"{self.context_format}: it was ranked by another learner"
             )
         self._labels.check_known(slate.labels, "the slate")
+
+
+def _read_limits(
+    candidates: Iterable[Label] | None, exclude: Iterable[Label] | None
+) -> tuple[list[Label] | None, list[Label] | None]:
+    """What may be shown, as lists of labels."""
+    only = None if candidates is None else read_labels(candidates, "candidates")
+    return only, None if exclude is None else read_labels(exclude, "exclude")

@@ -11,6 +11,7 @@ from semibandit._util.checks import nearest, shortened
 from semibandit.errors import InputError, UnknownKeyword
 from semibandit.policies.banditron import Banditron
 from semibandit.policies.confidit import Confidit
+from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.greedy import EpsilonGreedy, Greedy
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
@@ -36,6 +37,7 @@ LEARNER_WORDS = " | ".join(
     f"{name}:{OWN_NUMBER[name].upper()}" if name in OWN_NUMBER else name for name in LEARNERS
 )
 PARTS = ("loss", "model", "width", "cost")
+NUMBERS = ("a", "scale", "bias", "project", "probe", "at_least", "forget", "seed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +51,8 @@ class LearnerSpec:
         "EpsilonGreedy:0.1", "Banditron:0.05", "Confidit:1".
     loss, model, width, cost : str
         The parts. A learner that has no such part ignores it.
-    a, normalize, bias, seed
-        As for `SlateUCB`.
+    a, scale, bias, project, probe, at_least, forget, seed
+        As for `SlateUCB`. A learner that has no such setting ignores it.
 
     Examples
     --------
@@ -64,16 +66,18 @@ class LearnerSpec:
     width: str = "scaled:0.25"
     cost: str = "decreasing"
     a: float = 0.5
-    normalize: bool = True
-    bias: bool = False
+    scale: str = "standard"
+    bias: bool = True
+    project: str = "learned"
+    probe: float = 0.1
+    at_least: int = 0
+    forget: float | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("normalize", "bias"):
-            value = getattr(self, name)
-            if not isinstance(value, bool):
-                raise InputError(f"{name} = {value!r}, but it must be true or false")
-        for name in ("learner", *PARTS):
+        if not isinstance(self.bias, bool):
+            raise InputError(f"bias = {self.bias!r}, but it must be true or false")
+        for name in ("learner", *PARTS, "scale", "project"):
             value = getattr(self, name)
             if not isinstance(value, str):
                 raise InputError(f"{name} = {shortened(value)}, but it must be words")
@@ -113,17 +117,17 @@ class LearnerSpec:
         number = "" if own is None else f":{getattr(learner, own)!r}"
         words: dict[str, Any]
         words = {part: to_words(part, getattr(learner, part)) for part in PARTS if part in takes}
-        common = {key: getattr(learner, key) for key in ("a", "normalize", "bias", "seed")}
-        return LearnerSpec(learner=f"{name}{number}", **words, **common)
+        numbers = {key: getattr(learner, key) for key in NUMBERS if key in takes}
+        return LearnerSpec(learner=f"{name}{number}", **words, **numbers)
 
-    def build(self, n_features: int, labels: int | Sequence[Label]) -> Learner:
-        """A new learner with so many features and these labels."""
+    def build(self, n_features: int | NamedFeatures, labels: int | Sequence[Label]) -> Learner:
+        """A new learner with so many features, or with these, and these labels."""
         cls, own = self._class()
         takes = inspect.signature(cls).parameters
         parts = {part: parse(part, getattr(self, part)) for part in PARTS}  # all, to find mistakes
         parts = {part: made for part, made in parts.items() if part in takes}
-        common = {"a": self.a, "normalize": self.normalize, "bias": self.bias, "seed": self.seed}
-        return cls(n_features, labels, **parts, **common, **own)  # type: ignore[arg-type]
+        numbers = {key: getattr(self, key) for key in NUMBERS if key in takes}
+        return cls(n_features, labels, **parts, **numbers, **own)  # type: ignore[arg-type]
 
     def changed(self, **changes: Any) -> Self:
         """The same, except for what is given here."""
@@ -133,7 +137,8 @@ class LearnerSpec:
     def ignores(self, given: Iterable[str]) -> list[str]:
         """Which of these settings the learner does not have: OBR has no model, Greedy no width."""
         takes = inspect.signature(self._class()[0]).parameters
-        return [name for name in given if name in PARTS and name not in takes]
+        known = (*PARTS, *NUMBERS)
+        return [name for name in given if name in known and name not in takes]
 
     def same_as(self, other: LearnerSpec) -> bool:
         """Whether both spell the same learner, in whatever words."""

@@ -8,6 +8,7 @@ from semibandit.models.full import Full
 from semibandit.models.model import State
 from semibandit.models.shared import SharedState
 from semibandit.policies.fast_rule import FastRule
+from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
 from semibandit.policies.slate_ucb import SecondOrder
 from semibandit.theory.cost import Cost, decreasing
@@ -24,7 +25,7 @@ class OBR(SecondOrder):
 
     Parameters
     ----------
-    n_features, labels, loss, cost, a, normalize, bias, seed
+    n_features, labels, loss, cost, a, scale, bias, at_least, forget, seed
         As for `SlateUCB`. There is no model to choose.
 
     Examples
@@ -36,11 +37,15 @@ class OBR(SecondOrder):
     full_information = True
 
     def __init__(
-        self, n_features: int, labels: int | Sequence[Label], *, loss: Surrogate = Square(),
-        cost: Cost = decreasing, a: float = 0.5, normalize: bool = True, bias: bool = False,
-        seed: int = 0,
+        self, n_features: int | NamedFeatures, labels: int | Sequence[Label], *,
+        loss: Surrogate = Square(),
+        cost: Cost = decreasing, a: float = 0.5, scale: str = "standard", bias: bool = True,
+        at_least: int = 0, forget: float | None = None, seed: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(n_features, labels, Full(), loss, cost, a, normalize, bias, seed)
+        super().__init__(
+            n_features, labels, Full(), loss, cost, a, scale, bias, seed,
+            at_least=at_least, forget=forget,
+        )  # fmt: skip
 
     def _start(self, n_labels: int) -> State:
         return SharedState.start(n_labels, self.n_inputs)
@@ -49,4 +54,4 @@ class OBR(SecondOrder):
         return self._rule(scores=True) if type(self) is OBR else None
 
     def _settings(self) -> dict[str, object]:
-        return {"loss": self.loss}
+        return {name: getattr(self, name) for name in ("loss", "at_least", "forget")}

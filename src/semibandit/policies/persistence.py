@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
+import math
 import os
 import zipfile
 from dataclasses import dataclass
@@ -18,19 +20,20 @@ from semibandit.errors import FileError, InputError, MissingFile
 from semibandit.models.kernel import Kernel
 from semibandit.models.model import Arrays, take
 from semibandit.policies import spec
+from semibandit.policies.features.encoder import NamedFeatures, features_from_words
 from semibandit.policies.labels import Labels
 from semibandit.theory.cost import Cost
 from semibandit.theory.surrogate import Surrogate
-from semibandit.theory.width import Width
+from semibandit.theory.width import Scaled, Width
 
 if TYPE_CHECKING:
     from semibandit.policies.learner import Learner
 
 __all__ = ["VERSION", "Snapshot", "config_of", "load", "register", "snapshot_of"]
 
-VERSION = 1
+VERSION = 2
 HEADER = "semibandit"
-COMMON = ("cost", "a", "normalize", "bias", "seed")  # what every learner takes
+COMMON = ("cost", "a", "scale", "bias", "seed")  # what every learner takes
 
 _classes: dict[str, type[Learner]] = {}  # every learner class, by its name in files
 
@@ -90,16 +93,22 @@ def snapshot_of(learner: Learner) -> Snapshot:
     """The learner at this moment: its header and copies of all its arrays."""
     with learner._lock.reading():
         header = {**config_of(learner), "t": learner.t, "labels": learner._labels.to_json()}
+        if learner._encoder is not None:
+            header["values"] = learner._encoder.to_json()
         arrays = {"tie": learner._tie.copy()}
         arrays |= {name: array.copy() for name, array in learner._arrays().items()}
+        counted = learner._scaling.arrays().items()
+        arrays |= {f"scaling.{name}": array.copy() for name, array in counted}
     return Snapshot(header, arrays)
 
 
 def config_of(learner: Learner) -> dict[str, Any]:
     """What the learner was made with, except its labels, as JSON can hold it."""
+    features = {} if learner.features is None else {"features": learner.features.words}
     return {
         "learner": _name_of(type(learner)),
         "n_features": learner.n_features,
+        **features,
         "settings": spec.encode(learner._settings()),
         "common": spec.encode({name: getattr(learner, name) for name in COMMON}),
     }
@@ -172,10 +181,19 @@ def _restored(snapshot: Snapshot, name: str, yours: dict[str, Any]) -> Learner:
     try:
         cls, n_features, labels, t, parts = _read_header(snapshot.header)
         settings = spec.decode(parts, yours)
-        learner = cls(n_features, len(labels.names), **settings)
+        if snapshot.header["version"] == 1:
+            settings = _from_version_1(cls, settings)
+        features = _read_features(snapshot.header, n_features)
+        learner = cls(features or n_features, len(labels.names), **settings)
+        if features is not None:
+            learner._encoder = features.encoder(snapshot.header.get("values"))
         learner._labels, learner._t = labels, t
         learner._tie = take(snapshot.arrays, "tie", (len(labels.names),))
         learner._restore(snapshot.arrays)
+        counted = [name for name in snapshot.arrays if name.startswith("scaling.")]
+        learner._scaling.restore(
+            {name.removeprefix("scaling."): snapshot.arrays[name] for name in counted}
+        )
     except InputError as why:
         raise type(why)(f"{name}: {why}") from None
     return learner
@@ -194,6 +212,40 @@ def _read_header(
     if kind not in _classes:
         raise InputError(f"it holds a {kind}; import that class first")
     return _classes[kind], n_features, labels, t, settings
+
+
+def _read_features(header: dict[str, Any], n_features: int) -> NamedFeatures | None:
+    """The named features of the learner, if it has any; a `FileError` if they are damaged."""
+    if "features" not in header:
+        return None
+    try:
+        features = features_from_words(header["features"])
+    except InputError as why:
+        raise FileError(f"its header is damaged: {why}") from None
+    if features.size != n_features:
+        raise FileError(
+            f"its header is damaged: it has {n_features} features, and those named are "
+            f"{features.size}"
+        )
+    return features
+
+
+def _from_version_1(cls: type[Learner], settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings of a file from before contexts were standardised: it goes on as Figure 2."""
+    settings = dict(settings)
+    if "normalize" in settings:
+        settings["scale"] = "unit" if settings.pop("normalize") else "none"
+    takes = inspect.signature(cls).parameters
+    if "project" in takes:
+        settings["project"] = "all"
+    if "probe" in takes:
+        settings["probe"] = 0.0
+    unit = math.sqrt(settings["loss"].c_L2) if "loss" in settings else 1.0
+    if isinstance(settings.get("width"), Scaled):  # ε was alpha·sqrt(x·A⁻¹x), without c''_L
+        settings["width"] = Scaled(settings["width"].alpha * unit)
+    if "alpha" in settings and "loss" in settings:  # Thompson's, too
+        settings["alpha"] *= unit
+    return settings
 
 
 def _name_of(cls: type[Learner]) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
 from semibandit.models.model import Arrays, Vector
+from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
 from semibandit.policies.slate import Slate
@@ -22,7 +23,7 @@ class Random(Learner):
 
     Parameters
     ----------
-    n_features, labels, cost, a, normalize, bias, seed
+    n_features, labels, cost, a, scale, bias, seed
         As for `SlateUCB`. The cost and a count only in what a slate is said to lose.
 
     Examples
@@ -32,10 +33,11 @@ class Random(Learner):
     """
 
     def __init__(
-        self, n_features: int, labels: int | Sequence[Label], *, cost: Cost = decreasing,
-        a: float = 0.5, normalize: bool = True, bias: bool = False, seed: int = 0,
+        self, n_features: int | NamedFeatures, labels: int | Sequence[Label], *,
+        cost: Cost = decreasing,
+        a: float = 0.5, scale: str = "standard", bias: bool = True, seed: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(n_features, labels, cost, a, normalize, bias, seed, sparse=True)
+        super().__init__(n_features, labels, cost, a, scale, bias, seed, sparse=True)
 
     def _view(self, x: Vector, draw: int) -> View:
         even, none = np.full(len(self._tie), 0.5), np.zeros(len(self._tie))

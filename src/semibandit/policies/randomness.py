@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from semibandit._util.arrays import Floats
+from semibandit._util.arrays import Array, Floats, Ints
 from semibandit.models.model import Sparse, Vector
 
-__all__ = ["generator_for", "tie_order"]
+__all__ = ["coin", "coins", "generator_for", "tie_order"]
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ divided by the golden ratio: splitmix64's step
 
 
 def generator_for(seed: int, t: int, draw: int, x: Vector) -> np.random.Generator:
@@ -25,6 +29,55 @@ def generator_for(seed: int, t: int, draw: int, x: Vector) -> np.random.Generato
     return np.random.default_rng([seed, t, draw, *words])
 
 
+def coin(seed: int, t: int, draw: int, given: Vector) -> float:
+    """A number in [0, 1) that is a function of seed, round, draw number and context alone.
+
+    It follows from the context as it was given: how that was scaled may differ in the last bit.
+    """
+    if isinstance(given, Sparse):
+        words = _hashed(given.value, _mixed(given.index))
+    else:
+        words = _hashed(given, _multipliers(len(given)))
+    return float(_toss(words.sum(keepdims=True), seed, np.array([t]), draw)[0])
+
+
+def coins(seed: int, t: int, draw: int, X: Any) -> Floats:
+    """`coin` for every row of a matrix (dense or CSR), the rounds from t on."""
+    rounds = t + np.arange(X.shape[0])
+    if not hasattr(X, "tocsr"):
+        words = _hashed(X, _multipliers(X.shape[1])).sum(axis=1)
+        return _toss(words, seed, rounds, draw)
+    each = _hashed(X.data, _mixed(X.indices))
+    total = np.concatenate([[np.uint64(0)], np.cumsum(each, dtype=np.uint64)])
+    return _toss(total[X.indptr[1:]] - total[X.indptr[:-1]], seed, rounds, draw)
+
+
 def tie_order(seed: int, first: int, n: int) -> Floats:
     """A fixed random order among equal labels, for labels number first, first + 1, ..."""
     return np.random.default_rng([seed, 1, first]).random(n)
+
+
+@lru_cache(maxsize=16)
+def _multipliers(n: int) -> Array:
+    return _mixed(np.arange(n))
+
+
+def _hashed(value: Floats, multipliers: Array) -> Array:
+    """A hash of each number, to be added up; that of 0 and -0 is 0, so that zeros add nothing."""
+    z = np.ascontiguousarray(value + 0.0).view(np.uint64) * multipliers
+    return (z ^ (z >> np.uint64(32))) * multipliers
+
+
+def _mixed(numbers: Any) -> Array:
+    """A well-mixed odd number for each whole number (the finaliser of splitmix64)."""
+    z = (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * GOLDEN
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (z ^ (z >> np.uint64(31))) | np.uint64(1)
+
+
+def _toss(words: Array, seed: int, rounds: Ints, draw: int) -> Floats:
+    """A number in [0, 1) for each context's words and round."""
+    start = _mixed(np.array([(seed * 1_000_003 + draw) % 2**64], dtype=np.uint64))
+    z = _mixed(_mixed(words ^ start) + rounds.astype(np.uint64))
+    return np.asarray((z >> np.uint64(11)).astype(np.float64) * 2.0**-53)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from semibandit.models.model import Vector
+from semibandit.policies.features.encoded import NewValues
 from semibandit.policies.labels import Label
 
 __all__ = ["Request"]
@@ -14,8 +17,10 @@ __all__ = ["Request"]
 class Request:
     """What `rank` is asked, with its context and slots read."""
 
-    x: Vector
+    given: Vector  # the context, not yet scaled; empty as long as only `named` is there
     slots: int | None
     candidates: list[Label] | None
     exclude: list[Label] | None
     draw: int
+    named: Mapping[str, Any] | None = field(default=None, kw_only=True)  # to be encoded in turn
+    new: NewValues = field(default_factory=dict, kw_only=True)  # found when it was encoded

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from semibandit._util.arrays import Floats
 from semibandit.models.model import Vector
+from semibandit.policies.features.encoded import NewValues
 from semibandit.policies.labels import Label
 
 __all__ = ["Scores", "Slate"]
@@ -65,6 +66,13 @@ class Slate:
         The label that it would have shown without drawing.
     t : int, optional
         The round it was ranked in.
+    given : array or Sparse, optional
+        The context as it was given: `learn` counts it, so that later ones are scaled by it.
+    probe : label, optional
+        The last label, if it is there only to be tried (`probe=` of the learner).
+    new : mapping
+        The values of open categories and sets that the learner did not know yet, by feature:
+        `learn` adds them.
 
     Examples
     --------
@@ -85,6 +93,9 @@ class Slate:
     propensity: float | None = None
     leader: Label | None = None
     t: int | None = None
+    given: Vector | None = None
+    probe: Label | None = None
+    new: NewValues = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.labels)

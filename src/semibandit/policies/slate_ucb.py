@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 
-from semibandit._util.arrays import Floats, Ints
+from semibandit._util.arrays import Bools, Floats, Ints
+from semibandit._util.checks import is_number, shortened
 from semibandit.errors import InputError
 from semibandit.models.full import Full
-from semibandit.models.model import Arrays, Look, Model, State, Vector
+from semibandit.models.model import Arrays, ForgettingState, Look, Model, State, Vector
 from semibandit.policies.batch import worth_compiling
-from semibandit.policies.fast_rule import FastRule
+from semibandit.policies.fast_rule import PROBE_DEVIATIONS, FastRule
+from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
+from semibandit.policies.randomness import coin, coins
+from semibandit.policies.request import Request
 from semibandit.policies.slate import Slate
 from semibandit.policies.view import View, stacked
 from semibandit.theory.cost import Cost, decreasing
+from semibandit.theory.slate import SCORE_GRID, order
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
 from semibandit.theory.width import Scaled, Width, is_spread_width
 
@@ -27,20 +35,48 @@ class SecondOrder(Learner):
     """Weights and matrices per label, learned as in Figure 2; how it explores is open."""
 
     def __init__(
-        self, n_features: int, labels: int | Sequence[Label], model: Model, loss: Surrogate,
-        cost: Cost, a: float, normalize: bool, bias: bool, seed: int,
+        self, n_features: int | NamedFeatures, labels: int | Sequence[Label],
+        model: Model, loss: Surrogate, cost: Cost, a: float, scale: str, bias: bool,
+        seed: int, *, project: str = "learned", probe: float = 0.0, at_least: int = 0,
+        forget: float | None = None,
     ) -> None:  # fmt: skip
         if not isinstance(loss, Surrogate):
             raise InputError(f"loss must be a Surrogate such as Square(), got {loss!r}")
         if isinstance(model, type) or not hasattr(model, "start"):
             raise InputError(f"model must be Full(), Diagonal() or Dual(...), got {model!r}")
-        self.model, self.loss = model, loss
-        super().__init__(n_features, labels, cost, a, normalize, bias, seed, sparse=model.sparse)
+        if project not in ("learned", "all"):
+            raise InputError(f"project = {project!r}, but it must be 'learned' or 'all'")
+        if not is_number(probe) or not 0 <= probe <= 1:
+            raise InputError(f"probe = {probe!r}, but it is a share of the rounds, from 0 to 1")
+        self.model, self.loss, self.project, self.probe = model, loss, project, float(probe)
+        super().__init__(
+            n_features, labels, cost, a, scale, bias, seed, sparse=model.sparse, at_least=at_least
+        )
         self._state: State = self._start(len(self._labels.names))
+        self.forget = self._set_half_life(forget)
         self._last: tuple[int, Look] | None = None
 
     def _start(self, n_labels: int) -> State:
         return self.model.start(n_labels, self.n_inputs)
+
+    def _set_half_life(self, forget: float | None) -> float | None:
+        """Have the state forget with this half-life, and return it."""
+        if forget is None:
+            return None
+        if not is_number(forget) or not 0 < forget <= sys.float_info.max:
+            raise InputError(
+                f"forget = {shortened(forget)}, but it must be a half-life in rounds, above 0, "
+                "or None"
+            )
+        if not isinstance(self._state, ForgettingState):
+            raise InputError(f"forget = {forget}, but the model {self.model!r} cannot forget")
+        self._state.set_half_life(float(forget))
+        return float(forget)
+
+    def count_rounds(self, rounds: int) -> None:
+        super().count_rounds(rounds)
+        if self.forget is not None:
+            cast(ForgettingState, self._state).advance(rounds)
 
     def _look(self, x: Vector) -> Look:
         """Margins and norms at x; those of the last look if nothing has changed since."""
@@ -71,12 +107,40 @@ class SecondOrder(Learner):
         prob = self.loss.prob(margin)
         return View(margin, np.zeros_like(margin), prob, margin, prob)
 
+    def _decide(self, view: View, x: Vector, request: Request) -> Slate:
+        rows = self._labels.allowed(request.candidates, request.exclude)
+        picked = self._pick(view, x, request.slots, rows, request.draw)
+        tried = self._probed(x, request, rows, picked)
+        slate = self._slate(view, np.append(picked, tried), x, request)
+        return replace(slate, probe=slate.labels[-1]) if len(tried) else slate
+
+    def _probed(self, x: Vector, request: Request, rows: Ints | None, picked: Ints) -> Ints:
+        """One more row to show if there is a free slot and the coin says so, or none.
+
+        It is the one that could be best: by the margin and `PROBE_DEVIATIONS` deviations.
+        """
+        pool = np.arange(len(self._tie)) if rows is None else rows
+        if not self.probe or len(picked) >= self._room(len(pool), request.slots):
+            return picked[:0]
+        if coin(self.seed, self._t, request.draw, request.given) >= self.probe:
+            return picked[:0]
+        look, R, pool = self._look(x), self.loss.R, np.setdiff1d(pool, picked)
+        deviation = np.sqrt(np.maximum(look.norm2[pool], 0.0) / self.loss.c_L2)
+        score = np.clip(look.margin[pool], -R, R) + PROBE_DEVIATIONS * deviation
+        return pool[order(np.rint(score * SCORE_GRID), self._tie[pool], 1)]
+
     def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
-        """Steps 2 and 5 of Figure 2: project every label onto D, then move those that were seen."""
+        """Steps 2 and 5 of Figure 2: project labels onto D, then move those that were seen."""
         R, look = self.loss.R, self._margins(slate.x)
         margin = np.clip(look.margin, -R, R)
-        moved = np.flatnonzero(margin != look.margin)
         steps = signs * self.loss.slope(signs * margin[rows]) / self.loss.c_L2
+        self._step(look, margin, rows, steps)
+
+    def _step(self, look: Look, margin: Floats, rows: Ints, steps: Floats) -> None:
+        """Project onto D, where margins are `margin`, and move the rows that were seen."""
+        moved = np.flatnonzero(margin != look.margin)
+        if self.project == "learned":
+            moved = np.intersect1d(moved, rows)
         self._state.step(look, moved, (margin - look.margin)[moved], rows, steps)
 
     def _spread(self, t: int) -> float:
@@ -87,16 +151,24 @@ class SecondOrder(Learner):
         """The learner's fast rule; `scores` says whether margins and widths make its scores."""
         compiled = scores and type(self.loss) in (Square, Logistic)
         loss = self.loss if compiled else None
-        return FastRule(self.a, self.cost, loss, self._spread, self._state, self._tie, self._labels)
+        return FastRule(
+            self.a, self.cost, loss, self._spread, self._state, self._tie, self._labels,
+            self.at_least, self.project == "all", self._coins if self.probe else None,
+        )  # fmt: skip
+
+    def _coins(self, X: Any) -> Bools:
+        """Whether a label may be probed in each of the next rounds, whose contexts are given."""
+        return coins(self.seed, self._t, 0, X) < self.probe
 
     def _settings(self) -> dict[str, object]:
-        return {"model": self.model, "loss": self.loss}
+        names = ("model", "loss", "project", "at_least", "forget")
+        return {name: getattr(self, name) for name in names}
 
     def _resize(self, more: int, fresh: Ints) -> None:
         if more:
             self._state.add(more)
         if len(fresh):
-            self._state.forget(fresh)
+            self._state.reset(fresh)
 
     def _arrays(self) -> Arrays:
         return {f"model.{name}": array for name, array in self._state.arrays().items()}
@@ -111,8 +183,9 @@ class SlateUCB(SecondOrder):
 
     Parameters
     ----------
-    n_features : int
-        How many numbers a context has.
+    n_features : int, Features or Hashed
+        How many numbers a context has; or the named features of contexts that are dictionaries,
+        `sb.Features(hour="number", device="category")`, or `sb.Hashed(256)` for any names.
     labels : int or sequence of labels
         What can be shown: names (strings or whole numbers), or how many.
     model : Model
@@ -129,10 +202,23 @@ class SlateUCB(SecondOrder):
     a : float
         The weight of missed labels against wrong ones, from 0 to 1. Towards 1 slates get longer;
         1 is pure ranking, which fills every slot.
-    normalize : bool
-        Whether contexts are scaled to unit length, as the paper assumes.
+    scale : {"standard", "unit", "none"}
+        How contexts are scaled. "standard": each feature by its mean and deviation in the contexts
+        learned so far, then to unit length; "unit": to unit length as they are, as the paper
+        assumes; "none": not at all.
     bias : bool
-        Whether a constant feature is appended. Set it unless your contexts have one.
+        Whether a constant feature is appended. Leave it unless your contexts have one.
+    project : {"learned", "all"}
+        Whose weights are projected onto D when a round is learned: those of the labels that learn
+        from it, or those of all labels, as in Figure 2.
+    probe : float
+        In this share of the rounds with a free slot, one more label is shown at the end of the
+        slate, to be tried: otherwise a label that was given up too soon would never come back.
+    at_least : int
+        How many labels to show at least, whatever the loss says, if there are so many.
+    forget : float, optional
+        A half-life in rounds, for tastes that change: feedback loses half its weight in so many
+        rounds. By default nothing is forgotten.
     seed : int
         Orders labels that are equal, and starts all random draws.
 
@@ -146,14 +232,19 @@ class SlateUCB(SecondOrder):
     """
 
     def __init__(
-        self, n_features: int, labels: int | Sequence[Label], *, model: Model = Full(),
+        self, n_features: int | NamedFeatures, labels: int | Sequence[Label], *,
+        model: Model = Full(),
         loss: Surrogate = Square(), width: Width = Scaled(), cost: Cost = decreasing,
-        a: float = 0.5, normalize: bool = True, bias: bool = False, seed: int = 0,
+        a: float = 0.5, scale: str = "standard", bias: bool = True, project: str = "learned",
+        probe: float = 0.1, at_least: int = 0, forget: float | None = None, seed: int = 0,
     ) -> None:  # fmt: skip
         if isinstance(width, type) or not callable(width):
             raise InputError(f"width must be Scaled(alpha) or another width, got {width!r}")
         self.width = width
-        super().__init__(n_features, labels, model, loss, cost, a, normalize, bias, seed)
+        super().__init__(
+            n_features, labels, model, loss, cost, a, scale, bias, seed,
+            project=project, probe=probe, at_least=at_least, forget=forget,
+        )  # fmt: skip
 
     def _judge(self, look: Look, draw: int) -> View:
         R = self.loss.R
@@ -189,4 +280,4 @@ class SlateUCB(SecondOrder):
         return self.width.spread(t, self._state.dimension(t), self._labels.ever, self.loss)
 
     def _settings(self) -> dict[str, object]:
-        return {**super()._settings(), "width": self.width}
+        return {**super()._settings(), "width": self.width, "probe": self.probe}

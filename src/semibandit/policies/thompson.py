@@ -12,6 +12,7 @@ from semibandit.errors import InputError
 from semibandit.models.full import Full
 from semibandit.models.model import Look, Model
 from semibandit.policies.fast_rule import FastRule
+from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
 from semibandit.policies.slate_ucb import SecondOrder
 from semibandit.policies.view import View
@@ -22,7 +23,7 @@ __all__ = ["Thompson"]
 
 
 class Thompson(SecondOrder):
-    """Ranks labels by margins drawn from N(margin, alpha²·x·A⁻¹x) in place of upper bounds.
+    """Ranks labels by margins drawn from N(margin, alpha²·x·A⁻¹x / c''_L) in place of upper bounds.
 
     Draws are a function of the seed, the round, the context and `draw`: pass another `draw` to
     have the same context drawn for anew before anything was learned.
@@ -30,8 +31,10 @@ class Thompson(SecondOrder):
     Parameters
     ----------
     alpha : float
-        How much to explore: the standard deviation of a draw is alpha·sqrt(x·A⁻¹x).
-    n_features, labels, model, loss, cost, a, normalize, bias, seed
+        How much to explore: the standard deviation of a draw is alpha·sqrt(x·A⁻¹x / c''_L), in the
+        unit of `Scaled(alpha)`, so that the same alpha means the same for every loss.
+    n_features, labels, model, loss, cost, a, scale, bias, project, probe, at_least,
+    forget, seed
         As for `SlateUCB`.
 
     Examples
@@ -43,19 +46,24 @@ class Thompson(SecondOrder):
     """
 
     def __init__(
-        self, n_features: int, labels: int | Sequence[Label], *, alpha: float = 0.5,
+        self, n_features: int | NamedFeatures, labels: int | Sequence[Label], *,
+        alpha: float = 0.5,
         model: Model = Full(), loss: Surrogate = Square(), cost: Cost = decreasing,
-        a: float = 0.5, normalize: bool = True, bias: bool = False, seed: int = 0,
+        a: float = 0.5, scale: str = "standard", bias: bool = True, project: str = "learned",
+        probe: float = 0.1, at_least: int = 0, forget: float | None = None, seed: int = 0,
     ) -> None:  # fmt: skip
         if not is_number(alpha) or not 0 <= alpha < math.inf:
             raise InputError(f"alpha = {alpha!r}, but a spread must be a finite number >= 0")
         self.alpha = float(alpha)
-        super().__init__(n_features, labels, model, loss, cost, a, normalize, bias, seed)
+        super().__init__(
+            n_features, labels, model, loss, cost, a, scale, bias, seed,
+            project=project, probe=probe, at_least=at_least, forget=forget,
+        )  # fmt: skip
 
     def _judge(self, look: Look, draw: int) -> View:
         R = self.loss.R
         margin = np.clip(look.margin, -R, R)
-        spread = self.alpha * np.sqrt(np.maximum(look.norm2, 0.0))
+        spread = self.alpha / math.sqrt(self.loss.c_L2) * np.sqrt(np.maximum(look.norm2, 0.0))
         score = margin + spread * self._random(look.x, draw).standard_normal(len(margin))
         prob = self.loss.prob(np.clip(score, -R, R))
         return View(margin, spread, self.loss.prob(margin), score, prob)
@@ -64,4 +72,4 @@ class Thompson(SecondOrder):
         return self._rule(scores=False) if type(self) is Thompson else None
 
     def _settings(self) -> dict[str, object]:
-        return {**super()._settings(), "alpha": self.alpha}
+        return {**super()._settings(), "alpha": self.alpha, "probe": self.probe}

@@ -8,6 +8,8 @@ from typing import Any
 
 from semibandit._util.checks import shortened
 from semibandit.errors import InputError
+from semibandit.policies.features.encoder import NamedFeatures
+from semibandit.policies.features.features import Features
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
 from semibandit.policies.learner_spec import LearnerSpec
@@ -17,7 +19,7 @@ from semibandit.store.store import Store
 
 __all__ = ["DEFAULT", "StoreConfig", "open_store"]
 
-DEFAULT = LearnerSpec(bias=True)  # what a service learns with unless it is told otherwise
+DEFAULT = LearnerSpec(a=1.0)  # unless it is told otherwise, a service fills its slots
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,8 @@ class StoreConfig:
 
     Parameters
     ----------
-    features : int or list of str, optional
-        How many numbers a context has, or their names. A new store needs it.
+    features : int, Features or Hashed, optional
+        How many numbers a context has, or its named features. A new store needs it.
     labels : int or list of labels, optional
         How many labels there are at first, or their names. A new store needs it.
     learner : mapping
@@ -36,70 +38,68 @@ class StoreConfig:
         A file of a learner, in place of labels and learner.
     """
 
-    features: int | list[str] | None = None
+    features: int | NamedFeatures | None = None
     labels: int | list[Label] | None = None
     learner: Mapping[str, Any] = field(default_factory=dict)
     start_from: str | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.features, list):
-            twice = {name for name in self.features if self.features.count(name) > 1}
-            if twice:
-                raise InputError(f"features names {twice.pop()!r} twice")
         if self.start_from is not None and (self.labels is not None or self.learner):
             extra = "labels" if self.labels is not None else next(iter(self.learner))
             raise InputError(f"--start-from says it all: leave out --{extra}")
 
     @property
-    def feature_names(self) -> list[str] | None:
-        """The names of the features, if they have names."""
-        return self.features if isinstance(self.features, list) else None
+    def features_in_words(self) -> int | str | None:
+        """The features as JSON can hold them."""
+        return self.features.words if isinstance(self.features, NamedFeatures) else self.features
 
     def create(self, where: str) -> Store:
         """A new store for this configuration."""
         learner, about = self._load() if self.start_from is not None else self._build()
         check_learns_from_shown(learner)
-        return Store.create(where, learner, {**about, "feature_names": self.feature_names})
+        return Store.create(where, learner, about)
 
     def check(self, store: Store) -> None:
         """Refuse a store that was made for something else than what is given here."""
         about = store.about
-        for key in ("features", "labels"):
-            given = getattr(self, key)
-            if given is not None and given != about.get(key):
-                raise _mismatch(key, about.get(key), given)
+        there = about.get("features")
+        if self.features is not None and self.features_in_words != _words(there):
+            raise _mismatch("features", _words(there), self.features_in_words)
+        if self.labels is not None and self.labels != about.get("labels"):
+            raise _mismatch("labels", about.get("labels"), self.labels)
         if self.start_from is not None:
             given = self._load()[1]["start_from"]
             if given != about.get("start_from"):
                 raise _mismatch("start_from", about.get("start_from"), given)
         if self.learner:
-            there = LearnerSpec.of(store.snapshot(0))
+            spec = LearnerSpec.of(store.snapshot(0))
             for key, given in self.learner.items():
-                if key == "learner" and given == there.learner.partition(":")[0]:
+                if key == "learner" and given == spec.learner.partition(":")[0]:
                     continue  # it was made with another number, which nothing is said about now
-                if not there.changed(**{key: given}).same_as(there):
-                    raise _mismatch(key, getattr(there, key), given)
+                if not spec.changed(**{key: given}).same_as(spec):
+                    raise _mismatch(key, getattr(spec, key), given)
 
     def _build(self) -> tuple[Learner, dict[str, Any]]:
         if self.features is None or self.labels is None:
             missing = "features" if self.features is None else "labels"
             raise InputError(f"a new store needs to know its {missing}: say --{missing}")
-        n = len(self.features) if isinstance(self.features, list) else self.features
         spec = DEFAULT.changed(**self.learner)
-        about = {**spec.json(), "features": self.features, "labels": self.labels}
-        return spec.build(n, self.labels), about
+        about = {**spec.json(), "features": self.features_in_words, "labels": self.labels}
+        return spec.build(self.features, self.labels), about
 
     def _load(self) -> tuple[Learner, dict[str, Any]]:
         assert self.start_from is not None
         learner = load(self.start_from)
-        n = len(self.features) if isinstance(self.features, list) else self.features
-        if n is not None and n != learner.n_features:
+        there = learner.n_features if learner.features is None else learner.features.words
+        names = _names_for(learner, self.features)
+        if self.features is not None and self.features_in_words != there and names is None:
             raise InputError(
-                f"--features says {n}, but the learner in {self.start_from} has "
-                f"{learner.n_features}"
+                f"--features says {self.features_in_words}, but the learner in {self.start_from} "
+                f"has {there}"
             )
         started = {**config_of(learner), "t": learner.t, "labels": learner.labels}
-        return learner, {"features": self.features or learner.n_features, "start_from": started}
+        about = {"features": there if names is None else names, "feature_names": names}
+        return learner, {**about, "start_from": started}
 
 
 def open_store(where: str, config: StoreConfig) -> Store:
@@ -113,6 +113,22 @@ def open_store(where: str, config: StoreConfig) -> Store:
         store.close()
         raise
     return store
+
+
+def _names_for(learner: Learner, features: int | NamedFeatures | None) -> list[str] | None:
+    """Names for the numbers of a learner that was made without any; None if they do not fit."""
+    if learner.features is not None or not isinstance(features, Features):
+        return None
+    fits = features.size == learner.n_features == len(features.names)
+    numbers = all(one.kind == "number" for _, one in features.declared)
+    return list(features.names) if fits and numbers else None
+
+
+def _words(features: Any) -> Any:
+    """The features of a store in words; at first there were only names, of numbers."""
+    if not isinstance(features, list):
+        return features
+    return Features(**dict.fromkeys(features, "number")).words
 
 
 def _mismatch(key: str, there: object, given: object) -> InputError:

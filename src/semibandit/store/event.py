@@ -1,14 +1,15 @@
 """What a log holds: decisions, the feedback to them, and labels that came and went.
 
 An event is a row (kind, id, at, context, body): body is JSON, the context of a decision its
-float64 as bytes, so that both come back to the bit.
+float64 as bytes, so that both come back to the bit. If contexts are scaled by those before them,
+the bytes also hold what the model saw, since late feedback is learned with that.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +18,9 @@ from semibandit._util.arrays import Floats
 from semibandit._util.checks import shortened
 from semibandit._util.json import to_json
 from semibandit.errors import FileError, InputError
+from semibandit.policies.features.encoded import NewValues
 from semibandit.policies.labels import Label
+from semibandit.store.named_context import key_of
 
 __all__ = [
     "Decision",
@@ -27,6 +30,7 @@ __all__ = [
     "Row",
     "describe",
     "pack",
+    "pack_both",
     "read",
     "row",
     "unpack",
@@ -46,7 +50,8 @@ class Decision:
     at : float
         When it was made, in seconds since 1970.
     context : array
-        The context as it was given: before the bias, not normalised.
+        The context as it was given: not scaled, without the bias. If features have names, the
+        numbers that it was encoded as then; nan is unknown.
     slots, candidates, exclude
         The rest of the request, as `Learner.rank` takes it.
     labels : list of labels
@@ -59,6 +64,14 @@ class Decision:
         The number that learners which draw at random drew with.
     propensity, leader
         Those of the slate, for learners that need them again (Banditron).
+    probe : label, optional
+        The last label, if it was shown only to be tried.
+    seen : array, optional
+        What the model saw of the context, if it would be scaled otherwise later.
+    named : dict, optional
+        The context by names, as `normalised` gives it, if it was given so.
+    new : mapping
+        Those of the slate: values that the learner did not know yet.
     """
 
     id: str
@@ -75,15 +88,26 @@ class Decision:
     draw: int
     propensity: float | None = None
     leader: Label | None = None
+    probe: Label | None = None
+    seen: Floats | None = None
+    named: dict[str, Any] | None = None
+    new: NewValues = field(default_factory=dict)
 
     @property
     def asked(self) -> tuple[object, ...]:
-        """The request, to know it again by."""
-        return (self.context.tobytes(), self.slots, self.candidates, self.exclude)
+        """The request, to know it again by.
+
+        By its names, if it has some: the same context may be encoded otherwise later.
+        """
+        context = self.context.tobytes() if self.named is None else key_of(self.named)
+        return (context, self.slots, self.candidates, self.exclude)
 
     def slate(self) -> list[dict[str, Any]]:
         """The labels shown, best first, each with its numbers, as JSON can hold them."""
-        return list(map(describe, self.labels, self.prob, self.estimate, self.width))
+        shown = list(map(describe, self.labels, self.prob, self.estimate, self.width))
+        if self.probe is not None:
+            shown[-1]["probe"] = True
+        return shown
 
 
 @dataclass(frozen=True)
@@ -145,23 +169,28 @@ _KINDS: dict[str, type[Event]] = {
     "feedback": Feedback,
     "labels": LabelChange,
 }
+LEFT_OUT: dict[str, object] = {"probe": None, "named": None, "new": {}}  # as in older stores
 _KIND_OF = {event: kind for kind, event in _KINDS.items()}
 
 
 def describe(label: Label, prob: float, estimate: float, width: float) -> dict[str, Any]:
     """A label with its numbers, as JSON can hold it."""
-    return {"label": label, "prob": prob, "estimate": estimate, "width": width}
+    return {"label": label, "prob": prob, "estimate": estimate, "width": width, "probe": False}
 
 
 def row(event: Event) -> Row:
     """The event as a row of the log."""
     body = dict(vars(event))
     id, at, context = body.pop("id", None), body.pop("at"), body.pop("context", None)
+    seen = body.pop("seen", None)
+    for key, default in LEFT_OUT.items():
+        if key in body and body[key] == default:
+            del body[key]
     if isinstance(event, Decision) and not math.isfinite(
         sum(event.prob) + sum(event.estimate) + sum(event.width)
     ):
         raise InputError(f"decision {id!r} has numbers that are not finite")
-    packed = None if context is None else pack(context)
+    packed = None if context is None else pack_both(context, seen)
     return _KIND_OF[type(event)], id, at, packed, to_json(body).decode()
 
 
@@ -173,12 +202,28 @@ def read(kind: str, id: str | None, at: float, context: bytes | None, body: str)
     if kind != "labels":
         given["id"] = id
     if kind == "decision":
-        given["context"] = unpack(context or b"")
+        given["context"], given["seen"] = unpack_both(context or b"")
     try:
         return _KINDS[kind](**given, **json.loads(body))
     except (TypeError, ValueError):  # by json, or by a dataclass that lacks such a field
         text = f"the log has a damaged event: {kind} {id!r} with {shortened(body)}"
         raise FileError(text) from None
+
+
+def pack_both(context: Floats, seen: Floats | None) -> bytes:
+    """The context, and after it what the model saw of it, if that is to be kept."""
+    packed = pack(context)
+    if seen is None:
+        return packed
+    return b"2" + len(packed).to_bytes(8, "little") + packed + pack(seen)
+
+
+def unpack_both(packed: bytes) -> tuple[Floats, Floats | None]:
+    """What `pack_both` was given; `FileError` if it is damaged."""
+    if packed[:1] != b"2":
+        return unpack(packed), None
+    end = 9 + int.from_bytes(packed[1:9], "little")
+    return unpack(packed[9:end]), unpack(packed[end:])
 
 
 def pack(x: Floats) -> bytes:

@@ -200,7 +200,9 @@ def _write_parquet(file: Any, head: dict[str, Any], found: Iterable[tuple[int, E
 def _row(entry: tuple[int, Event]) -> dict[str, Any]:
     seq, event = entry
     kind, id, at, _, body = events.row(event)
-    context = event.context.tolist() if isinstance(event, Decision) else None
+    context = _list(event.context) if isinstance(event, Decision) else None
+    if isinstance(event, Decision) and event.seen is not None:
+        body = json.dumps({**json.loads(body), "seen": event.seen.tolist()})
     return dict(zip(COLUMNS, (seq, kind, id, at, context, body), strict=True))
 
 
@@ -216,9 +218,21 @@ def _of_json(name: str, number: int, line: bytes) -> tuple[int, Event]:
 
 
 def _of_row(row: dict[str, Any]) -> tuple[int, Event]:
-    context = _array(row["context"])
-    packed = None if context is None else events.pack(context)
-    return row["seq"], events.read(row["kind"], row["id"], row["at"], packed, row["body"])
+    context, body = _array(row["context"]), row["body"]
+    seen = None
+    if context is not None and '"seen"' in body:
+        fields = json.loads(body)
+        seen, body = _array(fields.pop("seen", None)), json.dumps(fields)
+    packed = None if context is None else events.pack_both(context, seen)
+    return row["seq"], events.read(row["kind"], row["id"], row["at"], packed, body)
+
+
+def _list(context: Floats) -> list[float | None]:
+    """The numbers as JSON and Parquet can hold them: what is unknown (nan) is null."""
+    numbers: list[float | None] = context.tolist()
+    if not np.isnan(context).any():
+        return numbers
+    return [None if number != number else number for number in numbers]
 
 
 def _array(context: Any) -> Floats | None:

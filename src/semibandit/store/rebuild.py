@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from semibandit.errors import FileError, InputError
 from semibandit.policies.learner import Learner
 from semibandit.store.event import Decision, Event, Feedback, LabelChange
 from semibandit.store.store import Store
 
-__all__ = ["check_learns_from_shown", "learn_event", "rebuild"]
+__all__ = ["check_learns_from_shown", "context_for", "learn_event", "rebuild"]
 
 log = logging.getLogger("semibandit")
 
 
-def learn_event(learner: Learner, event: Event, decision: Decision | None) -> bool:
+def learn_event(
+    learner: Learner, event: Event, decision: Decision | None, *, own: bool = True
+) -> bool:
     """Learn from one event of the log.
 
     The slate is made anew from the logged context, never taken over from `rank`: so learning as
@@ -28,6 +31,9 @@ def learn_event(learner: Learner, event: Event, decision: Decision | None) -> bo
         The event; a decision alone teaches nothing.
     decision : Decision or None
         The decision that feedback is about; None for other events.
+    own : bool
+        Whether the log is this learner's own. If not, contexts are scaled anew: what the model of
+        another learner saw is not for this one.
 
     Returns
     -------
@@ -40,11 +46,13 @@ def learn_event(learner: Learner, event: Event, decision: Decision | None) -> bo
         if isinstance(event, Feedback):
             assert decision is not None
             slate = learner.shown(
-                decision.context,
+                context_for(learner, decision, own=own),
                 decision.labels,
                 1 if learner.one_slot else decision.slots,
                 propensity=decision.propensity,
                 leader=decision.leader,
+                seen=decision.seen if own else None,
+                new=decision.new if own else None,
             )
             learner.learn(slate, event.clicked, event.examined)
         elif isinstance(event, LabelChange):
@@ -56,6 +64,15 @@ def learn_event(learner: Learner, event: Event, decision: Decision | None) -> bo
         log.warning("an event was passed over: %s", why)
         return False
     return True
+
+
+def context_for(learner: Learner, decision: Decision, *, own: bool) -> Any:
+    """The context of a decision, as `Learner.rank` takes it.
+
+    A learner with named features whose log it is not encodes it anew; its columns may be others.
+    """
+    anew = not own and learner.features is not None and decision.named is not None
+    return decision.named if anew else decision.context
 
 
 def rebuild(store: Store, after: int | None = None) -> tuple[Learner, int]:

@@ -18,7 +18,7 @@ from semibandit.store.snapshots import insert_first
 
 __all__ = ["check_format", "create_tables", "read_meta"]
 
-FORMAT = 1
+FORMAT = 2  # 1: without what the model saw of a context, and without probes
 
 
 def create_tables(db: Database, snapshot: bytes, about: Mapping[str, Any]) -> None:
@@ -48,8 +48,9 @@ def check_format(db: Database) -> None:
     if not db.has_table("semibandit_meta"):
         raise FileError(f"{db.name} is not a semibandit store: it has no semibandit_meta")
     form = read_meta(db, "format")
-    if form != str(FORMAT):
-        raise FileError(f"{db.name} has store format {form}, this semibandit reads format {FORMAT}")
+    if form not in [str(known) for known in range(1, FORMAT + 1)]:
+        known = f"formats up to {FORMAT}"
+        raise FileError(f"{db.name} has store format {form}, this semibandit reads {known}")
 
 
 def read_meta(db: Database, key: str) -> str | None:

@@ -81,7 +81,11 @@ def is_spread_width(width: Width) -> TypeGuard[SpreadWidth]:
 
 @dataclass(frozen=True)
 class Scaled(SpreadWidth):
-    """ε = alpha·sqrt(x·A⁻¹x), capped at 2R: the width to use in practice.
+    """ε = alpha·sqrt(x·A⁻¹x / c''_L), capped at 2R: the width to use in practice.
+
+    Every step of Figure 2 multiplies A⁻¹ by 1/c''_L, so margins vary with A⁻¹/c''_L: the same alpha
+    means the same for every loss. c''_L is 1 for the square loss, 0.105 for Logistic(2) and 0.0177
+    for Logistic(4).
 
     The default of 0.25 was best over nine data sets, with every round counting once (README, "What
     to choose").
@@ -101,6 +105,8 @@ class Scaled(SpreadWidth):
     >>> import semibandit as sb
     >>> Scaled(0.5)(np.array([1.0, 0.04]), t=1, d=2, K=2, loss=sb.Square())
     array([0.5, 0.1])
+    >>> Scaled(0.5)(np.array([1.0, 0.04]), t=1, d=2, K=2, loss=sb.Logistic(2.0)).round(3)
+    array([1.543, 0.309])
     """
 
     alpha: float = 0.25
@@ -109,7 +115,7 @@ class Scaled(SpreadWidth):
         object.__setattr__(self, "alpha", finite_number("alpha", self.alpha, least=0))
 
     def spread(self, t: int, d: int, K: int, loss: Surrogate) -> float:
-        return self.alpha
+        return self.alpha / math.sqrt(loss.c_L2)
 
 
 @dataclass(frozen=True)

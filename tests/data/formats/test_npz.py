@@ -133,3 +133,30 @@ def test_a_missing_file_is_named(tmp_path):
         Dataset.load(tmp_path / "nowhere.npz")
     with pytest.raises(MissingFile, match=r"there is no folder .*nowhere"):
         Dataset("toy", X, Y).save(tmp_path / "nowhere" / "toy.npz")
+
+
+def test_columns_of_a_table_come_back(tmp_path):
+    columns = {"hour": [7.5, None], "device": ["phone", "ü"], "tags": [["a"], []]}
+    test = {name: values[:1] for name, values in columns.items()}
+    Y = [[1, 0], [0, 1]]
+    for more in ({}, {"X_test": np.empty((1, 0)), "Y_test": Y[:1], "columns_test": test}):
+        dataset = Dataset("toy", np.empty((2, 0)), Y, columns_train=columns, **more)
+        dataset.save(tmp_path / "toy.npz")
+        again = Dataset.load(tmp_path / "toy.npz")
+        assert again.columns_train == columns
+        assert again.columns_test == more.get("columns_test")
+        assert (again.d, again.checksum) == (3, dataset.checksum)
+    other = Dataset("toy", np.empty((2, 0)), Y, columns_train={**columns, "hour": [7.5, 8.0]})
+    assert other.checksum != dataset.checksum
+
+
+@pytest.mark.parametrize("content", [b"{", b"7", b"[1, 2]", b'[{"hour": 7}, null]'])
+def test_damaged_columns_are_a_file_error(tmp_path, content):
+    dataset = Dataset("toy", np.empty((1, 0)), [[1, 0]], columns_train={"hour": [7.5]})
+    dataset.save(tmp_path / "toy.npz")
+    with np.load(tmp_path / "toy.npz") as archive:
+        arrays = dict(archive)
+    arrays["columns"] = np.frombuffer(content, dtype=np.uint8)
+    np.savez(tmp_path / "toy.npz", **arrays)
+    with pytest.raises(FileError, match="columns"):
+        Dataset.load(tmp_path / "toy.npz")

@@ -144,3 +144,61 @@ except MissingExtra as error:
     run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     said = "toy.parquet is Parquet, which needs pyarrow: pip install 'semibandit[data]'"
     assert run.stdout.splitlines() == ["2", said], run.stderr
+
+
+MIXED = """hour,device,tags,note,y_a,part
+7,phone,new|sale,x,1,train
+,tablet,,y,0,test
+9,,|,z,0,Train
+"""
+VALUES = {
+    "hour": [7, None, 9],
+    "device": ["phone", "tablet", None],
+    "tags": [["new", "sale"], None, []],
+    "note": ["x", "y", "z"],
+    "y_a": [1, 0, 0],
+    "part": ["train", "test", "Train"],
+}
+
+
+def test_columns_of_a_csv_file_are_kept_as_they_are(tmp_path):
+    path = tmp_path / "mixed.csv"
+    path.write_text(MIXED)
+    dataset = read_csv(path, labels=["y_a"], columns=["device", "hour", "tags"])
+    assert dataset.columns_train == {
+        "device": ["phone", "tablet", None],
+        "hour": ["7", None, "9"],
+        "tags": ["new|sale", None, "|"],
+    }
+    assert (dataset.n, dataset.d, dataset.K, dataset.X_train.shape) == (3, 3, 1, (3, 0))
+    everything = read_csv(path, labels=["y_a"], split="part", columns="all")
+    assert everything.columns_train == {
+        "hour": [7.0, 9.0], "device": ["phone", None], "tags": [["new", "sale"], []],
+        "note": ["x", "z"],
+    }  # fmt: skip
+    assert everything.columns_test["tags"] == [None]
+    assert np.array_equal(everything.Y_test, [[0]])
+    for columns, reason in (
+        (["hours"], "no column 'hours'.*did you mean 'hour'"),
+        (["y_a"], "y_a"),
+    ):
+        with pytest.raises(InputError, match=reason):
+            read_csv(path, labels=["y_a"], columns=columns)
+    with pytest.raises(FileError, match="row 2: column 'hour' is empty, expected a number"):
+        read_csv(path, labels=["y_a"], split="part")
+
+
+def test_columns_of_a_parquet_file_are_kept_as_they_are(tmp_path):
+    path = tmp_path / "mixed.parquet"
+    pq.write_table(pa.table(VALUES), path)
+    dataset = read_parquet(path, labels=["y_a"], columns="all", split="part")
+    names = ("hour", "device", "tags", "note")
+    assert dataset.columns_train == {name: VALUES[name][::2] for name in names}
+    assert dataset.columns_test == {name: VALUES[name][1:2] for name in names}
+    when = pa.array([0, 1, 2], pa.timestamp("s"))
+    pq.write_table(pa.table(VALUES).append_column("when", when), path)
+    assert read_parquet(path, labels=["y_a"], columns=["hour"]).columns_train == {
+        "hour": VALUES["hour"]
+    }
+    with pytest.raises(FileError, match="row 1: column 'when' is datetime"):
+        read_parquet(path, labels=["y_a"], columns="all")

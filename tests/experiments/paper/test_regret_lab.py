@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import semibandit as sb
+from reference import FIGURE_2
 from semibandit.experiments.paper import regret_lab
 
 
@@ -18,7 +19,8 @@ def test_a_game_is_what_play_plays():
     runs = regret_lab.lab_runs(60, 2)
     found = regret_lab.play_run(runs["synthetic", "Scaled(1)", 1])
     world = sb.Synthetic(4, 8, density=0.2, seed=1)
-    regret = sb.play(sb.SlateUCB(4, 8, width=sb.Scaled(1.0), seed=1), world, 60, 3).regret
+    bandit = sb.SlateUCB(4, 8, width=sb.Scaled(1.0), seed=1, **FIGURE_2)
+    regret = sb.play(bandit, world, 60, 3).regret
     assert found["regret"] == regret[np.array(found["marks"]) - 1].tolist()
     assert 0 <= found["covered"] <= 1
 

@@ -8,6 +8,7 @@ from browser import browsing
 from semibandit.experiments.paper.findings import Finding
 from semibandit.experiments.paper.options import ReproduceOptions
 from semibandit.experiments.paper.plans import BASELINE, METHODS
+from semibandit.experiments.paper.point import Point
 from semibandit.experiments.paper.report import render
 from semibandit.experiments.paper.results import Results
 
@@ -64,6 +65,9 @@ def test_the_page_in_a_browser(made, scheme, width):
             assert link.inner_text() == heading.inner_text()
             assert link.get_attribute("href") == f"#{heading.get_attribute('id')}"
         assert [h.inner_text() for h in page.locator("h2").all()][2:5] == SECTIONS
+        text = page.locator("body").inner_text()
+        assert "judged by the means over 2 seeds" in text
+        assert "The ranking loss is ℓ_{p-rank,t} of the paper's section 4" in text
         page.emulate_media(media="print")
         assert not page.locator("nav").is_visible()
     assert errors == []
@@ -71,8 +75,8 @@ def test_the_page_in_a_browser(made, scheme, width):
 
 def test_everything_is_escaped():
     nasty = "<script>alert('\"&')</script>"
-    result = {"ac": 1.0, "hamming": 1.0, "rank": 1.0, "rank_per_slot": 1.0}
-    panel = {method: {1: result, None: result} for method in (*METHODS, nasty)}
+    point = Point([{"ac": 1.0, "hamming": 1.0, "p_rank_per_slot": 1.0}])
+    panel = {method: {1: point, None: point} for method in (*METHODS, nasty)}
     results = Results(
         ReproduceOptions([nasty], [nasty]),
         panels={nasty: {"left": panel, "middle": panel, "right": panel}},

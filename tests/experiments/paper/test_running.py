@@ -11,6 +11,7 @@ from semibandit.errors import InputError
 from semibandit.experiments import setting
 from semibandit.experiments.paper import running
 from semibandit.experiments.paper.options import ReproduceOptions
+from semibandit.experiments.paper.plans import BASELINE, FIGURE_2
 
 KEYS = (
     *("wanted", "panels", "findings", "widths", "width_of", "width_baseline", "prices", "losses"),
@@ -24,6 +25,11 @@ def test_every_number_is_kept(made):
     assert set(numbers) == set(KEYS)
     (panels,) = numbers["panels"].values()
     assert set(panels) == {"left", "middle", "right"}
+    for method, points in panels["right"].items():
+        assert [*points] == ["1", "5", "50", "60"]
+        seeds = 1 if method == BASELINE else 2
+        assert {len(results) for results in points.values()} == {seeds}
+        assert points["60"] == panels["left"][method]["none"]
     assert len(numbers["findings"]) == 6
     assert len(numbers["widths"]["scaled:1"]) == 2
     for prices in numbers["prices"].values():
@@ -46,7 +52,7 @@ def test_prices_are_losses_divided_by_obrs_and_their_means_geometric(made):
 
 def test_widths_are_compared_with_obr_with_the_same_slots(made):
     numbers = json.loads((made[0] / "results.json").read_text())
-    obr = setting.run({"data": numbers["width_of"], "learner": "OBR", "slots": 10})
+    obr = setting.run({**FIGURE_2, "data": numbers["width_of"], "learner": "OBR", "slots": 10})
     assert numbers["width_baseline"] == obr["ac"]
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from semibandit.data.dataset import Dataset, Matrix
+from semibandit.data.dataset import Columns, Dataset, Matrix
 from semibandit.errors import FileError, InputError, MissingFile
 
 __all__ = [
@@ -78,6 +78,7 @@ def dataset_from(
     feature_names: tuple[str, ...] = (),
     label_names: tuple[str, ...] = (),
     source: str | None = None,
+    columns: Sequence[Columns] = (),
 ) -> Dataset:
     """The data set of (X, Y) for training and, if there is a second pair, (X, Y) for testing.
 
@@ -94,6 +95,8 @@ def dataset_from(
             feature_names=feature_names,
             label_names=label_names,
             source=source or files,
+            columns_train=columns[0] if columns else None,
+            columns_test=columns[1] if len(columns) == 2 else None,
         )
     except InputError as error:
         raise FileError(f"{files}: {error}") from None

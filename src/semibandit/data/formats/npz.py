@@ -1,7 +1,7 @@
 """A data set as one .npz: arrays and a line of JSON, no pickle, never half-written.
 
 Keys: X_train, Y_train, X_test, Y_test, and meta. A sparse matrix is four arrays,
-`X_train_data`, `_indices`, `_indptr` and `_shape`.
+`X_train_data`, `_indices`, `_indptr` and `_shape`. Columns of a table are JSON, `columns`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from semibandit._util.arrays import Array
 from semibandit._util.atomic import replacing
 from semibandit._util.checks import shortened
 from semibandit._util.npz import NPZ_ERRORS
-from semibandit.data.dataset import Dataset, Matrix
+from semibandit.data.dataset import Columns, Dataset, Matrix
 from semibandit.data.formats.files import existing_file
 from semibandit.errors import FileError, InputError
 
@@ -68,6 +68,10 @@ def write_npz(dataset: Dataset, path: str | os.PathLike[str]) -> None:
         "feature_names": dataset.feature_names,
         "label_names": dataset.label_names,
     }
+    if dataset.columns_train is not None:
+        parts = (dataset.columns_train, dataset.columns_test)
+        columns = json.dumps([None if part is None else dict(part) for part in parts])
+        arrays["columns"] = np.frombuffer(columns.encode(), dtype=np.uint8)
     with replacing(path) as file:
         np.savez_compressed(file, allow_pickle=False, meta=np.array(json.dumps(meta)), **arrays)
 
@@ -96,6 +100,7 @@ def read_npz(path: str | os.PathLike[str]) -> Dataset:
     arrays = _read_arrays(path)
     meta = _read_meta(arrays, path)
     X_train, Y_train, X_test, Y_test = (_matrix(arrays, key, path) for key in MATRICES)
+    columns_train, columns_test = _columns(arrays, path)
     try:
         dataset = Dataset(
             str(meta.get("name") or path.stem),
@@ -103,6 +108,8 @@ def read_npz(path: str | os.PathLike[str]) -> Dataset:
             feature_names=_names(meta, "feature_names", path),
             label_names=_names(meta, "label_names", path),
             source=str(meta.get("source", path.name)),
+            columns_train=columns_train,
+            columns_test=columns_test,
         )
     except FileError:
         raise
@@ -137,6 +144,19 @@ def _read_meta(arrays: dict[str, Array], path: Path) -> dict[str, Any]:
         found = shortened(meta["format"])
         raise FileError(f"{path} has format {found}; this version reads {FORMAT}")
     return meta
+
+
+def _columns(arrays: dict[str, Array], path: Path) -> tuple[Columns | None, Columns | None]:
+    if "columns" not in arrays:
+        return None, None
+    try:
+        train, test = json.loads(arrays["columns"].tobytes())
+        for part in (train, test):
+            if part is not None and not all(isinstance(one, list) for one in part.values()):
+                raise TypeError
+    except (ValueError, TypeError, AttributeError):
+        raise FileError(f"{path}: its columns are not those of a table") from None
+    return train, test
 
 
 def _names(meta: dict[str, Any], key: str, path: Path) -> tuple[str, ...]:

@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from semibandit._util.arrays import Array
-from semibandit._util.checks import nearest
+from semibandit._util.arrays import Array, Bools
+from semibandit._util.checks import listed, nearest, shortened
 from semibandit.data.dataset import Dataset
-from semibandit.data.formats.files import (
-    dataset_from,
-    existing_file,
-    line_error,
-    read_text,
-    train_and_test,
-)
-from semibandit.errors import FileError, InputError, MissingExtra
+from semibandit.data.formats.columns import Cells, csv_cells, parquet_cells
+from semibandit.data.formats.files import dataset_from, existing_file, train_and_test
+from semibandit.errors import FileError, InputError
 
 __all__ = ["read_csv", "read_parquet"]
 
-Columns: TypeAlias = dict[str, Array]
+Table: TypeAlias = dict[str, Cells]
+Part: TypeAlias = tuple[Array, Array, dict[str, list[Any]]]  # X, Y and columns that were kept
 LabelColumns: TypeAlias = Sequence[str] | str | int
-TRUTH_VALUES = {"true": 1.0, "false": 0.0}
+JSON_VALUES = (str, int, float, bool, type(None))
 
 
 def read_csv(
     path: str | os.PathLike[str], *, labels: LabelColumns, split: str | None = None,
     test: str | os.PathLike[str] | None = None, name: str | None = None,
+    columns: Sequence[str] | str | None = None,
 ) -> Dataset:  # fmt: skip
     """Read a table whose first line names the columns, separated by commas, semicolons or tabs.
 
@@ -51,6 +46,10 @@ def read_csv(
         and there is no `split`.
     name : str, optional
         The name of the data set. By default it follows from the file's name.
+    columns : sequence of str or "all", optional
+        These columns, or all that are not labels, are kept as they are, in `columns_train`, for a
+        learner with named features; an empty cell is None. The others are ignored. With "all",
+        a CSV column of numbers alone holds numbers, and a cell with a bar, a|b, is a list.
 
     Returns
     -------
@@ -64,61 +63,107 @@ def read_csv(
     MissingFile
         If there is no such file.
     InputError
-        If a column in `labels` or `split` does not exist, or both `split` and `test` are given.
+        If a column in `labels`, `split` or `columns` does not exist, or both `split` and `test` are
+        given.
     """
-    return _read_table(path, _csv_columns, labels, split, test, name)
+    return _read_table(path, csv_cells, labels, split, test, name, columns)
 
 
 def read_parquet(
     path: str | os.PathLike[str], *, labels: LabelColumns, split: str | None = None,
     test: str | os.PathLike[str] | None = None, name: str | None = None,
+    columns: Sequence[str] | str | None = None,
 ) -> Dataset:  # fmt: skip
     """Read a Parquet file; it needs pyarrow (`pip install 'semibandit[data]'`).
 
-    The parameters, the result and the errors are those of `read_csv`.
+    The parameters, the result and the errors are those of `read_csv`; null is None.
 
     Raises
     ------
     MissingExtra
         If pyarrow is not installed.
     """
-    return _read_table(path, _parquet_columns, labels, split, test, name)
+    return _read_table(path, parquet_cells, labels, split, test, name, columns)
 
 
 def _read_table(
     path: str | os.PathLike[str],
-    read: Callable[[Path, str | None], Columns],
+    read: Callable[[Path], Table],
     labels: LabelColumns,
     split: str | None,
     test: str | os.PathLike[str] | None,
     name: str | None,
+    kept: Sequence[str] | str | None,
 ) -> Dataset:
-    """`read` gives the columns of a file; the one called `split` may hold words."""
+    """`read` gives the columns of a file, as they are in it."""
     if split is not None and test is not None:
         raise InputError(f"split = {split!r} and test = {os.fspath(test)!r}: give one of them")
     paths = train_and_test(path, test) if split is None else (existing_file(path),)
-    tables = [read(p, split) for p in paths]
+    tables = [read(p) for p in paths]
     columns = [column for column in tables[0] if column != split]
-    if split is not None:
-        tables = list(_divide(paths[0], tables[0], split))
-    elif len(tables) == 2 and set(tables[0]) != set(tables[1]):
+    if len(tables) == 2 and set(tables[0]) != set(tables[1]):
         odd = sorted(set(tables[0]) ^ set(tables[1]))[0]
         raise FileError(f"{paths[0].name} and {paths[1].name} differ in column {odd!r}")
     chosen = _choose(paths[0], columns, labels)
     features = [column for column in columns if column not in set(chosen)]
+    if kept is not None and kept != "all":
+        features = _existing(paths[0], features, kept)
     if not features:
         raise InputError(f"{paths[0].name} has no columns but labels: there are no features")
+    parts = [
+        _part(p, table, features, chosen, kept) for p, table in zip(paths, tables, strict=True)
+    ]
+    if split is not None:
+        parts = _divide(paths[0], parts[0], split, tables[0])
     return dataset_from(
         paths,
-        [(_stack(table, features), _stack(table, chosen)) for table in tables],
+        [(X, Y) for X, Y, _ in parts],
         name=name,
-        feature_names=tuple(features),
+        feature_names=() if kept is not None else tuple(features),
         label_names=tuple(chosen),
+        columns=[] if kept is None else [columns for _, _, columns in parts],
     )
 
 
-def _stack(table: Columns, columns: list[str]) -> Array:
-    return np.column_stack([table[column] for column in columns])
+def _part(
+    path: Path, table: Table, features: list[str], labels: list[str],
+    kept: Sequence[str] | str | None,
+) -> Part:  # fmt: skip
+    """X, Y and the columns that are kept as they are, of one file."""
+    Y = _matrix(path, table, labels)
+    if kept is None:
+        return _matrix(path, table, features), Y, {}
+    return np.empty((len(Y), 0)), Y, _columns(path, table, features, guess=kept == "all")
+
+
+def _matrix(path: Path, table: Table, columns: list[str]) -> Array:
+    """These columns as numbers."""
+    return np.column_stack([table[column].numbers(path, column) for column in columns])
+
+
+def _columns(path: Path, table: Table, names: list[str], guess: bool) -> dict[str, list[Any]]:
+    """These columns as they are, if JSON can hold them."""
+    columns = {name: table[name].guessed() if guess else table[name].values() for name in names}
+    for name, values in columns.items():
+        for row, value in enumerate(values, 1):
+            members = value if isinstance(value, list) else [value]
+            wrong = [one for one in members if not isinstance(one, JSON_VALUES)]
+            if wrong:
+                raise FileError(
+                    f"{path.name}, row {row}: column {name!r} is {shortened(wrong[0])}, "
+                    "expected a number, a text, true or false, or a list of these"
+                )
+    return columns
+
+
+def _existing(path: Path, columns: list[str], names: Sequence[str]) -> list[str]:
+    for name in names:
+        if name not in columns:
+            raise InputError(
+                f"{path.name} has no column {name!r} that is not a label{nearest(name, columns)} "
+                f"(it has {listed(columns)})"
+            )
+    return list(names)
 
 
 def _choose(path: Path, columns: list[str], labels: LabelColumns) -> list[str]:
@@ -138,80 +183,18 @@ def _choose(path: Path, columns: list[str], labels: LabelColumns) -> list[str]:
     return chosen
 
 
-def _divide(path: Path, table: Columns, split: str) -> tuple[Columns, Columns]:
-    """The rows for training and those for testing, without the column that says which."""
+def _divide(path: Path, part: Part, split: str, table: Table) -> list[Part]:
+    """The rows for training and those for testing."""
     if split not in table:
         raise InputError(f"{path.name} has no column {split!r} to split by{nearest(split, table)}")
-    part = np.char.lower(table[split].astype(str))
-    wrong = part[(part != "train") & (part != "test")]
+    words = np.array([str(value).lower() for value in table[split].values()])
+    wrong = words[(words != "train") & (words != "test")]
     if wrong.size:
         raise FileError(f"{path.name}: {split!r} holds {str(wrong[0])!r}, expected train or test")
-    rest = {name: column for name, column in table.items() if name != split}
-    train, test = (
-        {name: column[part == word] for name, column in rest.items()} for word in ("train", "test")
-    )
-    return train, test
+    return [_rows_of(part, words == word) for word in ("train", "test")]
 
 
-def _csv_columns(path: Path, split: str | None) -> Columns:
-    text = read_text(path)
-    separator = max(",;\t", key=text.partition("\n")[0].count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    rows: list[list[str]] = []
-    try:
-        header = [name.strip() for name in next(reader, [])]
-        if not header or len(set(header)) != len(header):
-            raise FileError(f"{path.name} needs a first line with a name for each column")
-        for row in reader:
-            if row and len(row) != len(header):
-                what = f"{len(row)} values for {len(header)} columns"
-                raise line_error(path, reader.line_num, what)
-            if row:
-                rows.append(row)
-    except csv.Error as error:
-        raise line_error(path, reader.line_num, error) from None
-    if not rows:
-        raise FileError(f"{path.name} has no rows")
-    columns = zip(header, zip(*rows, strict=True), strict=True)
-    return {
-        name: np.array(values) if name == split else _numbers(path, name, values)
-        for name, values in columns
-    }
-
-
-def _numbers(path: Path, name: str, values: Sequence[str]) -> Array:
-    numbers = []
-    for row, text in enumerate(values, 1):
-        word = text.strip().lower()
-        try:
-            numbers.append(TRUTH_VALUES[word] if word in TRUTH_VALUES else float(word))
-        except ValueError:
-            found = repr(text) if word else "empty"
-            raise FileError(
-                f"{path.name}, row {row}: column {name!r} is {found}, expected a number"
-            ) from None
-    return np.array(numbers)
-
-
-def _parquet_columns(path: Path, split: str | None) -> Columns:
-    try:
-        import pyarrow.parquet
-        from pyarrow import ArrowException
-    except ImportError:
-        raise MissingExtra(
-            f"{path.name} is Parquet, which needs pyarrow: pip install 'semibandit[data]'"
-        ) from None
-    try:
-        table = pyarrow.parquet.read_table(path)
-    except (ArrowException, OSError) as error:
-        raise FileError(f"{path.name} is not a complete Parquet file: {error}") from None
-    columns: Columns = {}
-    for name in table.column_names:
-        column = table.column(name)
-        if column.null_count:
-            raise FileError(f"{path.name}: column {name!r} has {column.null_count} empty values")
-        values = column.to_numpy()
-        if name != split and values.dtype.kind not in "biuf":
-            raise FileError(f"{path.name}: column {name!r} is {column.type}, expected numbers")
-        columns[name] = values.astype(str) if name == split else values
-    return columns
+def _rows_of(part: Part, rows: Bools) -> Part:
+    X, Y, columns = part
+    some = {name: [values[i] for i in np.flatnonzero(rows)] for name, values in columns.items()}
+    return X[rows], Y[rows], some

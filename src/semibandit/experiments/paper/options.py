@@ -29,9 +29,10 @@ class ReproduceOptions:
     price_sets : sequence of str
         The data sets on which the price of partial feedback is measured.
     width : str
-        SlateUCB's width in the figures, in words.
+        SlateUCB's width in the figures, in words; the same for all data sets and losses.
     seeds : int
-        How many seeds the widths, the prices and the regret lab are run with.
+        How many seeds each learner is run with. OBR has one: it is told everything, so that its
+        loss depends on the seed only in the fifth digit.
     lab_rounds : int
         How many rounds the regret lab plays.
     backend, address, jobs
@@ -42,7 +43,7 @@ class ReproduceOptions:
     price_sets: Sequence[str] = ("emotions", "scene", "yeast", "mediamill")  # seconds each
     width: str = FIGURE_WIDTH
     seeds: int = 3
-    lab_rounds: int = 1000
+    lab_rounds: int = 500
     backend: str = "local"
     address: str | None = None
     jobs: int | None = None

@@ -9,6 +9,7 @@ import numpy as np
 
 from semibandit.evaluation.play import play
 from semibandit.evaluation.trace import log_spaced
+from semibandit.experiments.paper.plans import FIGURE_2
 from semibandit.experiments.setting import Setting
 from semibandit.policies.learner import Learner
 from semibandit.policies.slate_ucb import SlateUCB
@@ -104,7 +105,7 @@ def _learner(case: Mapping[str, Any], world: Synthetic) -> Learner:
     parts = {name: case[name] for name in ("learner", "model", "a") if name in case}
     width = case.get("width", "scaled:1")
     width = f"known:{world.U!r}" if width == "known" else width
-    setting = Setting("", **parts, width=width, seed=world.seed)
+    setting = Setting("", **FIGURE_2, **parts, width=width, seed=world.seed)
     return setting.build(world.n_features, world.n_labels)
 
 

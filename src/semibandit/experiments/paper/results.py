@@ -9,7 +9,7 @@ from typing import Any
 
 from semibandit.experiments.paper.findings import Finding
 from semibandit.experiments.paper.options import ReproduceOptions
-from semibandit.experiments.paper.plans import Panel
+from semibandit.experiments.paper.point import Panel
 
 __all__ = ["Results", "geometric_mean"]
 
@@ -23,7 +23,7 @@ class Results:
     options : ReproduceOptions
         What was run.
     panels : dict
-        Data set -> "left", "middle" or "right" -> method -> slots -> result.
+        Data set -> "left", "middle" or "right" -> method -> S -> point; S is None on the left.
     findings : list of Finding
         The paper's statements, checked.
     widths : dict
@@ -80,7 +80,10 @@ class Results:
         }
 
     def json(self) -> dict[str, Any]:
-        """Every number, with the keys that results.json has had from the start."""
+        """Every number, with the keys that results.json has had from the start.
+
+        A point of a panel is the list of its results, one of each seed.
+        """
         content = asdict(self)
         content["wanted"] = content.pop("options")
         content["width_of"] = content.pop("width_data")
@@ -88,8 +91,11 @@ class Results:
         content["panels"] = {
             data: {
                 panel: {
-                    method: {"none" if S is None else str(S): result for S, result in runs.items()}
-                    for method, runs in methods.items()
+                    method: {
+                        "none" if S is None else str(S): point.results
+                        for S, point in points.items()
+                    }
+                    for method, points in methods.items()
                 }
                 for panel, methods in panels.items()
             }

@@ -20,11 +20,12 @@ from semibandit.experiments.paper.options import ReproduceOptions
 from semibandit.experiments.paper.plans import (
     BASELINE,
     SLOTS,
-    Panel,
+    FigurePlan,
     figure_plan,
     price_runs,
     width_runs,
 )
+from semibandit.experiments.paper.point import Panel, Point
 from semibandit.experiments.paper.regret_lab import lab_runs, play_run
 from semibandit.experiments.paper.results import Results
 from semibandit.experiments.sets import dataset
@@ -79,19 +80,20 @@ class Experiments:
 
     def run_figure(self, data: str) -> None:
         """The paper's three panels for one data set, and its statements about them."""
-        runs = figure_plan(data, self.options.width).runs()
+        self.results.data[data] = _description(data)
+        runs = self._plan(data).runs()
         panels: dict[str, Panel] = {"left": {}, "middle": {}, "right": {}}
-        for (panel, method, S), result in self._sweep(runs, run, f"{data}: the paper's figure"):
-            panels[panel].setdefault(method, {})[S] = result
+        for (name, method, S, _), result in self._sweep(runs, run, f"{data}: the paper's figure"):
+            points = panels[name].setdefault(method, {})
+            seeds_before = points[S].results if S in points else ()
+            points[S] = Point([*seeds_before, result])
         self.results.panels[data] = panels
         self.results.findings += findings(data, panels)
-        self.results.data[data] = _description(data)
 
     def run_widths(self, data: str) -> None:
         """The loss of every width on one data set, and OBR's."""
-        plan = figure_plan(data, self.options.width)
         runs: dict[Any, dict[str, Any]] = {**width_runs(data, self.options.seeds)}
-        runs[BASELINE, 0] = plan.setting(BASELINE, "decreasing", SLOTS)
+        runs[BASELINE, 0] = self._plan(data).setting(BASELINE, "decreasing", SLOTS)
         for (player, _), result in self._sweep(runs, run, f"{data}: widths"):
             if player == BASELINE:
                 self.results.width_baseline = result["ac"]
@@ -135,6 +137,10 @@ class Experiments:
                 self.results.notes.append(note)
             return "mediamill-like"
         return name
+
+    def _plan(self, data: str) -> FigurePlan:
+        labels = self.results.data[data]["labels"]
+        return figure_plan(data, labels, self.options.width, self.options.seeds)
 
     def _sweep(
         self,

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from semibandit.experiments.paper.findings import Finding
-from semibandit.experiments.paper.plans import Panel
+from semibandit.experiments.paper.findings import HAMMING, RANKING, Finding
+from semibandit.experiments.paper.point import Panel
 from semibandit.experiments.paper.results import Results
 
 __all__ = [
@@ -45,21 +45,22 @@ def findings_table(findings: Sequence[Finding]) -> Table:
 
 
 def panel_table(panels: Mapping[str, Panel]) -> Table:
-    """The numbers of the paper's figure: a row per method."""
-    left, middle, right = (panels[name] for name in ("left", "middle", "right"))
-    slots = sorted(S for S in next(iter(middle.values())) if S is not None)
-    columns = ["method", "ℓ_{a,c}"]
-    columns += [f"{name}, S={S}" for name in ("Hamming", "rank/S") for S in slots]
-    rows = [
-        [
-            method,
-            f"{left[method][None]['ac']:.4f}",
-            *(f"{middle[method][S]['hamming']:.3f}" for S in slots),
-            *(f"{right[method][S]['rank_per_slot']:.4g}" for S in slots),
-        ]
-        for method in left
+    """The numbers of the paper's figure: a column per method."""
+    lines = [
+        (f"{name}, {'no limit' if S is None else f'S={S}'}", key, panel, S)
+        for name, key, panel in (
+            ("ℓ_{a,c}", "ac", panels["left"]),
+            ("Hamming loss", HAMMING, panels["middle"]),
+            ("ranking loss ÷ S", RANKING, panels["right"]),
+        )
+        for S in next(iter(panel.values()))
     ]
-    return Table(columns, rows, "Final averages over one pass.")
+    rows = [
+        [text, *(points[S].text(key, ".3f") for points in panel.values())]
+        for text, key, panel, S in lines
+    ]
+    caption = "Final averages over one pass: the mean, and in brackets the range, over seeds."
+    return Table(("loss", *panels["left"]), rows, caption)
 
 
 def width_table(results: Results) -> Table:

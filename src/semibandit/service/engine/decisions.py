@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 
 from semibandit._util.ids import new_id
 from semibandit.errors import Conflict, InputError
-from semibandit.policies.batch import find_errors, rank_requests, read_contexts
+from semibandit.models.model import dense
+from semibandit.policies.batch import find_errors, rank_requests
 from semibandit.policies.learner import Learner
 from semibandit.policies.slate import Slate
 from semibandit.service.engine.requests import AnswerFuture, InternalError, PendingRank, Reply
@@ -69,7 +70,8 @@ def decide(
             again += others  # the id is still free for them
         else:
             replies += [(one.answer, _conflict(id)) for one in others]
-            decided.append((_decision(id, now, waiting[0], slate), [one.answer for one in same]))
+            decision = _decision(id, now, waiting[0], slate, learner.scaling_learns)
+            decided.append((decision, [one.answer for one in same]))
     if again:
         first += len(decided)
         more_decided, more_replies = decide(learner, again, known, find, first, now)
@@ -88,9 +90,9 @@ def _rank(learner: Learner, pending: list[PendingRank], first: int) -> list[Slat
     for draw, one in enumerate(pending, first):
         one.draw = draw
     try:
-        return [*_rank_together(learner, pending)]
+        return [*rank_requests(learner, pending)]
     except InputError:
-        errors = find_errors(learner, pending, [one.context for one in pending])
+        errors = find_errors(learner, pending)
     except Exception:
         log.exception("ranking %d requests together failed", len(pending))
         errors = []
@@ -110,9 +112,9 @@ def _rank_alone(learner: Learner, one: PendingRank) -> Slate | Exception:
     """A request by itself; an `InputError` if it is wrong, an `InternalError` if we are."""
     for _ in range(2):  # labels may change between ranking and finding the error
         try:
-            return _rank_together(learner, [one])[0]
+            return rank_requests(learner, [one])[0]
         except InputError:
-            (error,) = find_errors(learner, [one], [one.context])
+            (error,) = find_errors(learner, [one])
             if error is not None:  # an unknown label is a mistake in the request, no missing page
                 return InputError(str(error))
             log.exception("ranking refused a request that has no error")
@@ -120,13 +122,6 @@ def _rank_alone(learner: Learner, one: PendingRank) -> Slate | Exception:
             log.exception("ranking a request failed")
             break
     return InternalError("ranking failed")
-
-
-def _rank_together(learner: Learner, pending: list[PendingRank]) -> list[Slate]:
-    contexts = read_contexts(learner, [one.context for one in pending])
-    for one, x in zip(pending, contexts, strict=True):
-        one.x = x
-    return rank_requests(learner, pending)
 
 
 def _repeat(one: PendingRank, before: Decision) -> Reply:
@@ -141,12 +136,13 @@ def _conflict(id: str) -> Conflict:
     )
 
 
-def _decision(id: str, now: float, one: PendingRank, slate: Slate) -> Decision:
+def _decision(id: str, now: float, one: PendingRank, slate: Slate, keep_seen: bool) -> Decision:
     assert slate.t is not None
+    assert slate.given is not None
     return Decision(
         id,
         now,
-        one.context,
+        dense(slate.given),
         one.slots,
         one.candidates,
         one.exclude,
@@ -158,4 +154,8 @@ def _decision(id: str, now: float, one: PendingRank, slate: Slate) -> Decision:
         one.draw,
         slate.propensity,
         slate.leader,
+        slate.probe,
+        dense(slate.x) if keep_seen else None,
+        None if one.named is None else dict(one.named),
+        slate.new,
     )

@@ -7,18 +7,21 @@ event by event. Ranking waits for one event to be learned at most.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
 
 from semibandit._util.arrays import Floats
-from semibandit._util.checks import shortened
+from semibandit._util.checks import listed, nearest, shortened
 from semibandit.errors import InputError, ServiceUnavailable
+from semibandit.models.model import dense
 from semibandit.policies.batch import prepare
+from semibandit.policies.features.value import read_number
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
+from semibandit.service.engine.feature_list import describe_features
 from semibandit.service.engine.learning import Learning
 from semibandit.service.engine.queue import RequestQueue
 from semibandit.service.engine.requests import (
@@ -31,6 +34,7 @@ from semibandit.service.engine.requests import (
 from semibandit.service.engine.statistics import Statistics
 from semibandit.service.engine.writer import Writer
 from semibandit.service.settings import Settings
+from semibandit.store.named_context import normalised
 from semibandit.store.rebuild import check_learns_from_shown, rebuild
 from semibandit.store.store import Store
 
@@ -38,6 +42,7 @@ __all__ = ["Engine"]
 
 log = logging.getLogger("semibandit")
 LARGEST = 1e100  # that an unscaled context may have: squares must not overflow
+NOT_ENCODED = np.empty(0)  # a context with names is encoded when its turn has come
 
 
 class Engine:
@@ -79,9 +84,11 @@ class Engine:
         say: Callable[[str], object] = log.info,
     ) -> None:
         self.store, self.settings = store, settings or Settings()
-        self.feature_names: list[str] | None = store.about.get("feature_names")
-        self._column = {name: i for i, name in enumerate(self.feature_names or [])}
+        # names that the store has for the numbers of a learner that was made without any
+        self._names: list[str] | None = store.about.get("feature_names")
+        self._column = {name: i for i, name in enumerate(self._names or [])}
         learner, position = rebuild(store)
+        self._checker = None if learner.features is None else learner.features.encoder()
         check_learns_from_shown(learner)
         prepare(learner, say)
         self.learner: Learner = learner
@@ -126,13 +133,18 @@ class Engine:
         return self.problem is None
 
     @property
+    def features(self) -> list[dict[str, Any]] | None:
+        """The named features of contexts, for forms; None if contexts are plain numbers."""
+        return describe_features(self.learner, self._names)
+
+    @property
     def waiting(self) -> int:
         """How many requests wait."""
         return len(self.queue)
 
     def pending_rank(
         self,
-        context: Sequence[float] | dict[str, float] | Floats,
+        context: Sequence[float] | Mapping[str, Any] | Floats,
         slots: int | None,
         candidates: list[Label] | None,
         exclude: list[Label] | None,
@@ -143,9 +155,9 @@ class Engine:
 
         Parameters
         ----------
-        context : sequence of float, or dict
-            A number for each feature; or {name: number} if the features have names, and those left
-            out are 0.
+        context : sequence of float, or mapping
+            A number for each feature; or {name: value} if the features have names, and those left
+            out are unknown (0 if the learner was made without names).
         slots, candidates, exclude
             As for `Learner.rank`; labels are checked when the request's turn has come.
         id : str or None
@@ -158,16 +170,21 @@ class Engine:
         InputError
             If the context or the slots cannot be used.
         """
-        given = self._vector(context)
-        if given.shape != (self.learner.n_features,):
-            self.learner.read_context(given)  # says what is wrong, or that it is a single row
-            given = given.ravel()
-        if not self.learner.normalize and np.max(np.abs(given)) > LARGEST:
+        limit, named = self.learner.read_slots(slots), None
+        if self._checker is not None and isinstance(context, Mapping):
+            named = normalised(context)
+            numbers = dense(self._checker.encode(named).x)
+        else:
+            numbers = self._vector(context)
+        if numbers.shape != (self.learner.n_features,):
+            self.learner.read_context(numbers)  # says what is wrong, or that it is a single row
+            numbers = numbers.ravel()
+        if self.learner.scale == "none" and (np.abs(numbers) > LARGEST).any():
             raise InputError(
                 f"context has numbers beyond {LARGEST:g}, and this learner takes them as they are"
             )
-        limit = self.learner.read_slots(slots)
-        return PendingRank(given, limit, candidates, exclude, 0, id, given, answer)
+        given = numbers if named is None else NOT_ENCODED
+        return PendingRank(given, limit, candidates, exclude, 0, id, answer, named=named)
 
     def submit(self, requests: Sequence[Pending]) -> None:
         """Hand requests in, all or none; their futures get the answers.
@@ -193,9 +210,9 @@ class Engine:
         self.submit([make(future)])
         return future.result()
 
-    def _vector(self, context: Sequence[float] | dict[str, float] | Floats) -> Floats:
+    def _vector(self, context: Sequence[float] | Mapping[str, Any] | Floats) -> Floats:
         """The context as it was given, as numbers in the order of the features."""
-        if not isinstance(context, dict):
+        if not isinstance(context, Mapping):
             try:
                 return np.asarray(context, dtype=np.float64)
             except (TypeError, ValueError):
@@ -206,6 +223,9 @@ class Engine:
         vector = np.zeros(self.learner.n_features)
         for name, value in context.items():
             if name not in self._column:
-                raise InputError(f"context names {name!r}, which is not a feature of this service")
-            vector[self._column[name]] = value
+                raise InputError(
+                    f"context names {name!r}, which is not a feature of this service"
+                    f"{nearest(name, self._column)} (the features are {listed(self._column)})"
+                )
+            vector[self._column[name]] = 0.0 if value is None else read_number(name, value)
         return vector

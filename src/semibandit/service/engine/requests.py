@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from semibandit._util.arrays import Floats
+from semibandit.models.model import dense
 from semibandit.policies.request import Request
 from semibandit.store.event import Feedback, LabelChange
+from semibandit.store.named_context import key_of
 
 __all__ = [
     "AnswerFuture",
@@ -37,16 +38,16 @@ class AnswerFuture(Protocol):
 
 @dataclass(slots=True, eq=False)
 class PendingRank(Request):
-    """A request to rank; `x` is read, and `draw` set, when its turn has come."""
+    """A request to rank; `draw` is set when its turn has come."""
 
     id: str | None
-    context: Floats  # as it was given
     answer: AnswerFuture
 
     @property
     def asked(self) -> tuple[object, ...]:
         """The request, to know it again by."""
-        return (self.context.tobytes(), self.slots, self.candidates, self.exclude)
+        context = dense(self.given).tobytes() if self.named is None else key_of(self.named)
+        return (context, self.slots, self.candidates, self.exclude)
 
 
 @dataclass(frozen=True, eq=False)

@@ -175,11 +175,14 @@ def _add_watching(app: FastAPI, engine: Engine, metrics: Metrics) -> None:
 def _state(engine: Engine) -> dict[str, Any]:
     learner, learning = engine.learner, engine.learning
     header, limits = config_of(learner), engine.settings.limits
+    features = engine.features
+    names = [one["name"] for one in features or [] if one["name"] is not None]
     return {
         "learner": header["learner"],
         "settings": header["settings"] | header["common"],
         "n_features": learner.n_features,
-        "feature_names": engine.feature_names,
+        "features": features,
+        "feature_names": names or None,
         "n_labels": learner.n_labels,
         "version": learner.t,
         "position": engine.store.last,

@@ -26,6 +26,7 @@ from semibandit.errors import (
 )
 from semibandit.service.engine.requests import InternalError
 from semibandit.service.http.responses import JsonResponse
+from semibandit.service.http.schema import TAG
 
 __all__ = [
     "ErrorMiddleware",
@@ -101,7 +102,7 @@ def describe_mistakes(mistakes: Sequence[Any]) -> str:
 
 def _describe(mistake: Any) -> str:
     """Where, what was given, and what was expected."""
-    path = [p for p in mistake["loc"] if p not in ("body", "list", "names", "int", "str")]
+    path = [p for p in mistake["loc"] if p != "body" and not str(p).startswith(TAG)]
     where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path).lstrip(".")
     if mistake["type"] == "missing":
         return f"{where or 'the body'} is missing"

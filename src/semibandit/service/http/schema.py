@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Strict, StringConstraints, Tag
+from annotated_types import Len
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    GetCoreSchemaHandler,
+    Strict,
+    StringConstraints,
+    Tag,
+)
 
 __all__ = [
     "Accepted",
@@ -20,20 +31,52 @@ __all__ = [
     "RankResults",
     "Retired",
     "Snapshot",
+    "TAG",
 ]
 
 LARGEST = 2**53 - 1  # whole numbers that every JSON reader keeps
+TAG = "<tag>"  # begins what pydantic puts into the place of a mistake, and no user does
+
+
+@dataclass(frozen=True)
+class OneMistake:
+    """A union of which pydantic says one thing if nothing fits, not one for each of its types."""
+
+    expected: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:
+        """The union's own schema, with that text."""
+        return {
+            **handler(source),
+            "custom_error_type": "value_of_no_kind",
+            "custom_error_message": self.expected,
+        }
+
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Whole = Annotated[int, Strict(), Field(ge=-LARGEST, le=LARGEST)]
 Name = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=200)]
-Label = Whole | Name
+Label = Annotated[
+    Whole | Name, OneMistake("expected a string of 1 to 200 characters, or a whole number")
+]
 Id = Annotated[
     str, StringConstraints(strict=True, pattern=r"^[A-Za-z0-9._:-]+$", min_length=1, max_length=200)
 ]
+Text = Annotated[str, StringConstraints(strict=True, max_length=200)]
+Member = Annotated[bool, Strict()] | Whole | Text
+Value = (
+    Annotated[
+        Annotated[bool, Strict()] | Whole | Number | Text | Annotated[list[Member], Len(0, 1000)],
+        OneMistake(
+            "expected a finite number, a string of up to 200 characters, true or false, "
+            "or a list of up to 1000 strings, whole numbers or true or false"
+        ),
+    ]
+    | None
+)
 Context = Annotated[
-    Annotated[list[Number], Tag("list")] | Annotated[dict[str, Number], Tag("names")],
-    Discriminator(lambda given: "names" if isinstance(given, dict) else "list"),
+    Annotated[list[Number], Tag(f"{TAG}list")] | Annotated[dict[str, Value], Tag(f"{TAG}names")],
+    Discriminator(lambda given: f"{TAG}{'names' if isinstance(given, dict) else 'list'}"),
 ]
 
 
@@ -45,8 +88,8 @@ class RankRequest(_Strict):
     """What to decide on."""
 
     context: Context = Field(
-        description="Numbers, one for each feature; or {name: number}, if features have names: "
-        "those left out are 0."
+        description="Numbers, one for each feature; or {name: value}, if features have names: "
+        "those left out, or null, are unknown. /state lists the features."
     )
     slots: Annotated[int, Strict(), Field(ge=0, le=LARGEST)] | None = Field(
         None, description="The most labels to show; null sets no limit."
@@ -68,6 +111,7 @@ class Shown(BaseModel):
     prob: float = Field(description="What labels are ranked and cut by: the estimate and a bonus.")
     estimate: float = Field(description="How likely it is relevant, by what was learned.")
     width: float = Field(description="How uncertain that is: what the bonus is made of.")
+    probe: bool = Field(description="Whether it is there only to be tried.")
 
 
 class Decided(BaseModel):
@@ -135,7 +179,10 @@ class FeedbackResults(BaseModel):
 class Added(_Strict):
     """Labels to add: names, or how many more if labels are numbered."""
 
-    labels: list[Label] | Annotated[int, Strict(), Field(ge=0, le=LARGEST)]
+    labels: Annotated[
+        list[Label] | Annotated[int, Strict(), Field(ge=0, le=LARGEST)],
+        OneMistake("expected a list of labels, or how many more"),
+    ]
 
 
 class Retired(_Strict):

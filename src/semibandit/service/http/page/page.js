@@ -145,7 +145,15 @@ function why(one) {
 }
 
 function row(one, name) {
-  return make("li", {}, name, meter(one), make("span", { class: "numbers" }, why(one)));
+  const numbers = make("span", { class: "numbers" });
+  if (one.probe) numbers.append(probeTag(), " ");
+  numbers.append(why(one));
+  return make("li", {}, name, meter(one), numbers);
+}
+
+function probeTag() {
+  const title = "Shown only to be tried: a free slot, and a label that might be better than it looks";
+  return make("abbr", { class: "probe", title }, "probe");
 }
 
 function cut(decision) {
@@ -174,30 +182,78 @@ function drawLatest(latest) {
 
 // -- try a context --------------------------------------------------------------------------------
 
+const few = 24; // features up to which each has a field of its own
+
 function buildForm(state) {
-  const now = JSON.stringify([state.feature_names, state.n_features]);
-  if (shape === now) return;
-  shape = now;
-  const names = state.feature_names;
-  const number = (name, value) => make("input", { type: "number", step: "any", value, "data-name": name, inputmode: "decimal" });
-  if (names && names.length <= 24) {
-    $("features").replaceChildren(...names.map((name, i) => make("label", {}, name, number(name, i ? 0 : 1))));
-    return;
+  const features = state.features;
+  const now = JSON.stringify([features && features.map((one) => [one.name, one.kind, one.open]), state.n_features]);
+  if (shape !== now) $("features").replaceChildren(...fields(features, state.n_features));
+  shape = now; // what was typed stays while values are learned
+  if (features) features.forEach(offerValues);
+}
+
+function fields(features, size) {
+  if (features && features.length <= few && features[0].kind !== "hashed") return features.map(field);
+  const common = { id: "context", spellcheck: "false", autocomplete: "off" };
+  if (features) {
+    const text = make("textarea", { ...common, rows: 4, "data-kind": "json" }, example(features));
+    return [make("label", { class: "whole" }, "Context: {name: value} as JSON; what is left out is unknown", text)];
   }
-  const example = Array.from({ length: state.n_features }, (_, i) => (i ? 0 : 1)).join(", ");
-  const text = make("input", { id: "context", value: example, spellcheck: "false", autocomplete: "off" });
-  $("features").replaceChildren(make("label", { class: "whole" }, `Context: ${state.n_features} numbers`, text));
+  const value = Array.from({ length: size }, (_, i) => (i ? 0 : 1)).join(", ");
+  return [make("label", { class: "whole" }, `Context: ${size} numbers`, make("input", { ...common, value }))];
+}
+
+function example(features) {
+  if (features[0].kind === "hashed") return '{"device": "phone", "price": 9.5, "tags": ["new", "sale"]}';
+  const value = { number: () => 1, category: (one) => one.values[0] ?? null, set: (one) => one.values.slice(0, 2) };
+  return JSON.stringify(Object.fromEntries(features.slice(0, 3).map((one) => [one.name, value[one.kind](one)])));
+}
+
+function field(one, i) {
+  const common = { "data-name": one.name, "data-kind": one.kind, autocomplete: "off", placeholder: "unknown" };
+  if (one.kind === "number") {
+    return make("label", {}, one.name, make("input", { ...common, type: "number", step: "any", inputmode: "decimal" }));
+  }
+  if (one.kind === "category" && !one.open && one.values.length === one.limit) {
+    const options = one.values.map((value) => make("option", { value }, value));
+    return make("label", {}, one.name, make("select", common, make("option", { value: "" }, "unknown"), ...options));
+  }
+  const name = one.kind === "set" ? `${one.name} (separated by commas)` : one.name;
+  const input = make("input", { ...common, list: `values-${i}`, spellcheck: "false" });
+  return make("label", {}, name, input, make("datalist", { id: `values-${i}` }));
+}
+
+function offerValues(one, i) { // also those that were learned meanwhile
+  const list = $(`values-${i}`);
+  if (list && list.childElementCount !== one.values.length) {
+    list.replaceChildren(...one.values.map((value) => make("option", { value })));
+  }
 }
 
 function readContext() {
   const text = $("context");
+  if (text && text.dataset.kind === "json") return readJson(text.value);
   if (text) return text.value.split(/[\s,;]+/).filter(Boolean).map((part) => {
     const value = Number(part);
     if (!Number.isFinite(value)) throw new Error(`context has ${part}, which is no number`);
     return value;
   });
-  const inputs = [...$("features").querySelectorAll("input")];
-  return Object.fromEntries(inputs.map((one) => [one.dataset.name, Number(one.value || 0)]));
+  const filled = [...$("features").querySelectorAll("input, select")].filter((one) => one.value.trim() !== "");
+  return Object.fromEntries(filled.map((one) => [one.dataset.name, readField(one)]));
+}
+
+function readField(one) {
+  if (one.dataset.kind === "number") return Number(one.value);
+  if (one.dataset.kind === "category") return one.value;
+  return one.value.split(",").map((part) => part.trim()).filter(Boolean); // "," alone is the empty set
+}
+
+function readJson(text) {
+  try {
+    return JSON.parse(text);
+  } catch (why_not) {
+    throw new Error(`context is no JSON: ${why_not.message}`);
+  }
 }
 
 function say(text, kind) { $("answer").append(make("p", { class: kind }, text)); }

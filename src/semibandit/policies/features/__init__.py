@@ -1,0 +1,1 @@
+"""Contexts with named features: what users declare, and how values become numbers."""
