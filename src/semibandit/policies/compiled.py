@@ -179,23 +179,22 @@ def read_many(X, bias, out):
     return True
 
 
-@njit(**EXACT)
+@njit(**FAST)
 def standardise_one(x, origin, total, squares, n, z):
     """z = the deviations of x from the mean, clipped, by sums that x is part of; its norm."""
     norm2 = 0.0
-    for c in range(len(x)):
+    for c in range(len(x)):  # without branches: several features at a time
         mean, mean2 = total[c] / n[c], squares[c] / n[c]
         variance = mean2 - mean * mean
-        if variance > ROUNDING * mean2:
-            v = ((x[c] - origin[c]) - mean) / math.sqrt(variance)
-            z[c] = min(max(v, -CLIP), CLIP)
-        else:
-            z[c] = 0.0
+        there = variance > ROUNDING * mean2
+        v = ((x[c] - origin[c]) - mean) / math.sqrt(variance if there else 1.0)
+        v = min(max(v, -CLIP), CLIP)
+        z[c] = v if there else 0.0
         norm2 += z[c] * z[c]
     return math.sqrt(norm2)
 
 
-@njit(**EXACT)
+@njit(**FAST)
 def finish_one(z, norm, bias, d):
     """Unit length, and the bias with equal weight; whether there is a direction at all."""
     if norm == 0.0:
@@ -203,8 +202,9 @@ def finish_one(z, norm, bias, d):
             z[d] = 1.0
         return bias
     half = math.sqrt(0.5)
+    scale = half / norm if bias else 1.0 / norm
     for c in range(d):
-        z[c] = (z[c] / norm) * half if bias else z[c] / norm
+        z[c] *= scale
     if bias:
         z[d] = half
     return True

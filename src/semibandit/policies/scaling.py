@@ -220,9 +220,9 @@ class Scaling:
             n = twin.n - twin.unknown
             sums = twin.sum.copy(), twin.sum2.copy(), n
             done = standardise_in_turn(X[t:], twin.origin, *sums, self.bias, out[t:])
-            twin.add_rows(X[t : t + done])
             t += done
             if t < len(X):
+                twin.add_rows(X[t - done : t])
                 out[t] = dense(twin.scaled(X[t]))
                 twin.add(X[t])
                 t += 1
