@@ -9,7 +9,10 @@ import numpy as np
 
 from benchmarks.quality import sets, shop, shop_runs, synthetic
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#666666", "#000000")
+COLOURS = (  # as many as a plot has lines: no two have the same
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"),
+    *("#56b4e9", "#666666", "#000000", "#882255", "#999933"),
+)
 
 
 def draw(found: dict[str, Any], out: Path) -> None:
