@@ -89,8 +89,9 @@ def test_the_same_request_is_known_again_though_it_would_be_encoded_otherwise(tm
         first = rank_named(engine, context, "visit")
         for device in ("tablet", "desktop"):  # which take all columns that there are
             other = rank_named(engine, {"device": device})
+            before = engine.learning.learned
             give(engine, other.id, [])
-            learned(engine, engine.learning.learned + 1)
+            learned(engine, before + 1)
         same = {"tags": ["sale", "new", "new"], "device": "phone", "hour": 9}
         for _ in range(2):
             again = rank_named(engine, same, "visit")

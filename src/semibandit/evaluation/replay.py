@@ -123,7 +123,8 @@ def _plain(learner: Learner, block: Block) -> Outcome:
     names = learner.labels
     column = {name: j for j, name in enumerate(names)}
     given, _ = learner.encode_contexts(block.contexts, block.first)
-    learner.scaled_in_turn(given, block.first)  # a bad row is refused before the block is played
+    if not learner.bias:  # with one every context can be scaled
+        learner.scaled_in_turn(given, block.first)  # a bad row is refused before any is played
     shown: list[Ints] = []
     for t in range(len(block)):
         free = [names[j] for j in np.flatnonzero(block.mask[t])] if len(block.mask) else None

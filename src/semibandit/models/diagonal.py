@@ -69,8 +69,12 @@ class DiagonalState(Forgetful):
         x, at_moved, at_shown = value[:, None], _cells(rows, moved), _cells(rows, shown)
         toward = x * self._faded(self.A_inv[at_moved], moved)
         w_moved = self.w[at_moved] + change / (x * toward).sum(axis=0) * toward
-        c = 1.0 if self.fading is None else self.fading.factors(self._n_matrices())[shown]
-        A = np.where(x != 0, np.maximum(self.A[at_shown], c), self.A[at_shown]) + c * x**2
+        c: float | Floats = 1.0
+        A = self.A[at_shown]
+        if self.fading is not None:
+            c = self.fading.factors(self._n_matrices())[shown]
+            A = np.where(x != 0, np.maximum(A, c), A)
+        A = A + c * x**2
         A_inv = 1.0 / A
         forward = c * steps * x * A_inv
         self.w[at_moved] = w_moved

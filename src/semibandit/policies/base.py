@@ -130,7 +130,13 @@ class LearnerBase(ABC):
         """The slate for a request, by what it thinks of every row."""
         rows = self._labels.allowed(request.candidates, request.exclude)
         picked = self._pick(view, x, request.slots, rows, request.draw)
-        return self._slate(view, picked, x, request)
+        tried = self._probed(x, request, rows, picked)
+        slate = self._slate(view, np.append(picked, tried), x, request)
+        return replace(slate, probe=slate.labels[-1]) if len(tried) else slate
+
+    def _probed(self, x: Vector, request: Request, rows: Ints | None, picked: Ints) -> Ints:
+        """One more row to show after those picked, or none; learners that probe override this."""
+        return picked[:0]
 
     @property
     def t(self) -> int:

@@ -35,7 +35,7 @@ def scale_contexts(X: Floats, scaling: Scaling) -> Floats | None:
         sums = scaling.origin, scaling.sum, scaling.sum2, n
         good = all(compiled.standardise_many(X[b], sums, scaling.bias, out[b]) for b in _parts(X))
     else:
-        good = all(compiled.read_many(X[b], scaling.bias, out[b]) for b in _parts(X))
+        good = all(compiled.unit_many(X[b], scaling.bias, out[b]) for b in _parts(X))
     return out if good else None
 
 

@@ -27,7 +27,7 @@ __all__ = [
     "choose_many",
     "clip",
     "judge_many",
-    "read_many",
+    "unit_many",
     "slope",
     "standardise_in_turn",
     "standardise_many",
@@ -155,7 +155,7 @@ def choose(have, candidates, S, rule):
 
 
 @njit(**BRIEF)
-def read_many(X, bias, out):
+def unit_many(X, bias, out):
     """Many contexts with the bias if there is one, scaled to unit norm.
 
     Returns whether all of them are finite, and none of them is all zeros.

@@ -7,6 +7,7 @@ shown: the vectors of a whole data set can be computed ahead, and are the same.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from semibandit.models.model import Arrays, Sparse, Vector, dense, take
 __all__ = ["LARGEST", "SCALES", "Scaling"]
 
 SCALES = ("standard", "unit", "none")
+SUMS = ("unknown", "origin", "sum", "sum2")  # what is kept of each feature
 CLIP = 5.0  # deviations from the mean beyond which a feature is no further away
 ROUNDING = 1e-13  # a variance below this share of the mean square is rounding, not variance
 LARGEST = 1e100  # of features: the sums of their squares must stay finite
@@ -78,7 +80,7 @@ class Scaling:
 
     def scaled(self, raw: Vector) -> Vector:
         """The context as the model sees it, as if it had been added; nothing changes."""
-        if self.kind != "standard":
+        if not self.learns:
             return self._plain(raw)
         if isinstance(raw, Sparse):
             index, value = raw.index, raw.value
@@ -91,7 +93,7 @@ class Scaling:
 
     def add(self, raw: Vector) -> None:
         """Count a context: the next one is measured by this one, too."""
-        if self.kind != "standard":
+        if not self.learns:
             return
         if isinstance(raw, Sparse):
             self._add_sparse(raw.index, raw.value)
@@ -112,7 +114,7 @@ class Scaling:
         Nothing changes; the rows are those that `scaled` and `add` would give by turns. An error
         names the row, counted from `first`.
         """
-        if self.kind != "standard":
+        if not self.learns:
             return self._plain_rows(X, first)
         if hasattr(X, "tocsr"):
             return self._sparse_in_turn(X)
@@ -120,7 +122,7 @@ class Scaling:
 
     def add_rows(self, X: Any) -> None:
         """`add` every row of a matrix (dense or CSR), in its order."""
-        if self.kind != "standard" or not X.shape[0]:
+        if not self.learns or not X.shape[0]:
             return
         if hasattr(X, "tocsr"):
             for t in range(X.shape[0]):
@@ -139,22 +141,19 @@ class Scaling:
 
     def arrays(self) -> Arrays:
         """What was counted, as named arrays."""
-        if self.kind != "standard":
+        if not self.learns:
             return {}
-        count = np.array([self.n], dtype=np.int64)
-        sums = {"unknown": self.unknown, "origin": self.origin, "sum": self.sum, "sum2": self.sum2}
-        return {"n": count, **sums}
+        sums = {name: getattr(self, name) for name in SUMS}
+        return {"n": np.array([self.n], dtype=np.int64), **sums}
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what `arrays` gave; `FileError` if it is damaged."""
-        if self.kind != "standard":
+        if not self.learns:
             return
         count = int(take(arrays, "n", (1,), np.int64)[0])
-        unknown, origin = (take(arrays, name, (self.size,)) for name in ("unknown", "origin"))
-        total, squares = (take(arrays, name, (self.size,)) for name in ("sum", "sum2"))
-        self.n, self.unknown, self.origin, self.sum, self.sum2 = (
-            count, unknown, origin, total, squares,
-        )  # fmt: skip
+        sums = {name: take(arrays, name, (self.size,)) for name in SUMS}
+        self.n = count
+        vars(self).update(sums)
 
     # -- the arithmetic ------------------------------------------------------------------------
 
@@ -191,7 +190,7 @@ class Scaling:
     def _sparse_in_turn(self, X: Any) -> Any:
         from scipy.sparse import csr_array
 
-        twin, rows = self.copy(), []
+        twin, rows = deepcopy(self), []
         for t in range(X.shape[0]):
             part = slice(X.indptr[t], X.indptr[t + 1])
             raw = Sparse(X.indices[part].astype(np.intp), X.data[part], self.size)
@@ -205,7 +204,7 @@ class Scaling:
         return csr_array((value, index, ptr), shape=(X.shape[0], self.size + self.bias))
 
     def _dense_in_turn(self, X: Floats, first: int) -> Floats:
-        twin, out, t = self.copy(), np.empty((len(X), self.size + self.bias)), 0
+        twin, out, t = deepcopy(self), np.empty((len(X), self.size + self.bias)), 0
         quick = has_numba() and not np.isnan(X).any()
         while t < len(X) and not (quick and twin.seen_all):
             try:
@@ -227,14 +226,6 @@ class Scaling:
                 twin.add(X[t])
                 t += 1
         return out
-
-    def copy(self) -> Scaling:
-        """One that goes on from here by itself."""
-        twin = Scaling(self.kind, self.size, self.bias)
-        twin.n = self.n
-        for name in ("unknown", "origin", "sum", "sum2"):
-            setattr(twin, name, getattr(self, name).copy())
-        return twin
 
     def _finished(self, raw: Vector, z: Floats) -> Vector:
         """Unit length, and the bias with equal weight."""

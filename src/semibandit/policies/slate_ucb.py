@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -107,24 +106,18 @@ class SecondOrder(Learner):
         prob = self.loss.prob(margin)
         return View(margin, np.zeros_like(margin), prob, margin, prob)
 
-    def _decide(self, view: View, x: Vector, request: Request) -> Slate:
-        rows = self._labels.allowed(request.candidates, request.exclude)
-        picked = self._pick(view, x, request.slots, rows, request.draw)
-        tried = self._probed(x, request, rows, picked)
-        slate = self._slate(view, np.append(picked, tried), x, request)
-        return replace(slate, probe=slate.labels[-1]) if len(tried) else slate
-
     def _probed(self, x: Vector, request: Request, rows: Ints | None, picked: Ints) -> Ints:
         """One more row to show if there is a free slot and the coin says so, or none.
 
         It is the one that could be best: by the margin and `PROBE_DEVIATIONS` deviations.
         """
-        pool = np.arange(len(self._tie)) if rows is None else rows
-        if not self.probe or len(picked) >= self._room(len(pool), request.slots):
+        allowed = len(self._tie if rows is None else rows)
+        if not self.probe or len(picked) >= self._room(allowed, request.slots):
             return picked[:0]
         if coin(self.seed, self._t, request.draw, request.given) >= self.probe:
             return picked[:0]
-        look, R, pool = self._look(x), self.loss.R, np.setdiff1d(pool, picked)
+        look, R = self._look(x), self.loss.R
+        pool = np.setdiff1d(np.arange(allowed) if rows is None else rows, picked)
         deviation = np.sqrt(np.maximum(look.norm2[pool], 0.0) / self.loss.c_L2)
         score = np.clip(look.margin[pool], -R, R) + PROBE_DEVIATIONS * deviation
         return pool[order(np.rint(score * SCORE_GRID), self._tie[pool], 1)]
@@ -151,9 +144,10 @@ class SecondOrder(Learner):
         """The learner's fast rule; `scores` says whether margins and widths make its scores."""
         compiled = scores and type(self.loss) in (Square, Logistic)
         loss = self.loss if compiled else None
+        probes = self.probe > 0 and self.a < 1  # with a = 1 no slot is ever free
         return FastRule(
             self.a, self.cost, loss, self._spread, self._state, self._tie, self._labels,
-            self.at_least, self.project == "all", self._coins if self.probe else None,
+            self.at_least, self.project == "all", self._coins if probes else None,
         )  # fmt: skip
 
     def _coins(self, X: Any) -> Bools:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -32,6 +33,7 @@ __all__ = [
     "pack",
     "pack_both",
     "read",
+    "request_key",
     "row",
     "unpack",
 ]
@@ -95,12 +97,8 @@ class Decision:
 
     @property
     def asked(self) -> tuple[object, ...]:
-        """The request, to know it again by.
-
-        By its names, if it has some: the same context may be encoded otherwise later.
-        """
-        context = self.context.tobytes() if self.named is None else key_of(self.named)
-        return (context, self.slots, self.candidates, self.exclude)
+        """The request, to know it again by."""
+        return request_key(self.context, self.named, self.slots, self.candidates, self.exclude)
 
     def slate(self) -> list[dict[str, Any]]:
         """The labels shown, best first, each with its numbers, as JSON can hold them."""
@@ -171,6 +169,17 @@ _KINDS: dict[str, type[Event]] = {
 }
 LEFT_OUT: dict[str, object] = {"probe": None, "named": None, "new": {}}  # as in older stores
 _KIND_OF = {event: kind for kind, event in _KINDS.items()}
+
+
+def request_key(
+    context: Floats, named: Mapping[str, Any] | None, slots: int | None,
+    candidates: list[Label] | None, exclude: list[Label] | None,
+) -> tuple[object, ...]:  # fmt: skip
+    """What a request to rank is known again by.
+
+    By the names of its context, if it has some: the same context may be encoded otherwise later.
+    """
+    return (context.tobytes() if named is None else key_of(named), slots, candidates, exclude)
 
 
 def describe(label: Label, prob: float, estimate: float, width: float) -> dict[str, Any]:

@@ -7,8 +7,7 @@ from typing import Any, Protocol, TypeAlias
 
 from semibandit.models.model import dense
 from semibandit.policies.request import Request
-from semibandit.store.event import Feedback, LabelChange
-from semibandit.store.named_context import key_of
+from semibandit.store.event import Feedback, LabelChange, request_key
 
 __all__ = [
     "AnswerFuture",
@@ -46,8 +45,8 @@ class PendingRank(Request):
     @property
     def asked(self) -> tuple[object, ...]:
         """The request, to know it again by."""
-        context = dense(self.given).tobytes() if self.named is None else key_of(self.named)
-        return (context, self.slots, self.candidates, self.exclude)
+        context = dense(self.given)
+        return request_key(context, self.named, self.slots, self.candidates, self.exclude)
 
 
 @dataclass(frozen=True, eq=False)
