@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Small matrices: two BLAS threads are slower than one, and tests run on every core already.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test lint bench bench-quality bench-service browser clean
+.PHONY: run test lint bench bench-quality bench-service bench-soak browser clean
 
 run: $(VENV)/ready
 	$(BIN)/semibandit reproduce
@@ -34,6 +34,9 @@ bench-quality: $(VENV)/ready
 
 bench-service: $(VENV)/ready
 	$(BIN)/python -m benchmarks.service
+
+bench-soak: $(VENV)/ready
+	$(BIN)/python -m benchmarks.soak
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .

@@ -62,7 +62,7 @@ async def run(port: int, loads: list[Load], first: list[Load]) -> list[dict[str,
 
 async def _one(port: int, load: Load) -> dict[str, object]:
     loop = asyncio.get_running_loop()
-    head = f"POST {load.path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head = f"POST {load.path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     requests = [f"{head}Content-Length: {len(b)}\r\n\r\n{b}".encode() for b in load.bodies]
     todo = iter(requests)
     times: list[float] = []

@@ -1,7 +1,8 @@
 """Files written by version 0.1.0, before the rooms were moved, still load, to the bit.
 
 `files/` was written by commit 6f34a10: learners of every kind as .npz, three stores with their
-logs, and in `expected.json` what each learner said of four contexts.
+logs, and in `expected.json` what each learner said of four contexts. Their stores have format 1;
+`store_format_2` was written by commit fab2af0.
 """
 
 import json
@@ -18,7 +19,8 @@ from semibandit.store.store import Store
 
 FILES = Path(__file__).parent / "files"
 EXPECTED = json.loads((FILES / "expected.json").read_text())
-STORES = ("store", "store_thompson", "store_started")
+STORES = ("store", "store_thompson", "store_started", "store_format_2")
+FORMAT = {"store_format_2": 2}  # of the others it is 1
 
 
 def check(learner, expected):
@@ -65,3 +67,20 @@ def test_a_store_from_before_is_opened_by_the_options_of_before(tmp_path):
     open_store(str(tmp_path / "s"), config).close()
     with pytest.raises(sb.InputError, match=r"made with learner = 'Thompson:0\.25'"):
         open_store(str(tmp_path / "s"), StoreConfig(learner={"learner": "Thompson:0.5"}))
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_a_store_from_before_is_migrated_after_a_backup(name, tmp_path):
+    shutil.copytree(FILES / name, tmp_path / "s")
+    before, form = (FILES / name / "semibandit.db").read_bytes(), FORMAT.get(name, 1)
+    with Store(tmp_path / "s", write=False) as store:  # to read it, nothing changes
+        events = [event.at for _, event in store.events()]
+    assert (tmp_path / "s" / "semibandit.db").read_bytes() == before
+    Store(tmp_path / "s").close()
+    kept = tmp_path / "s" / f"semibandit.db.format-{form}.backup"
+    (tmp_path / "kept").mkdir()
+    shutil.copy(kept, tmp_path / "kept" / "semibandit.db")
+    for folder in ("s", "kept"):  # the backup is a store of the old format, and as good
+        with Store(tmp_path / folder) as store:
+            assert [event.at for _, event in store.events()] == events
+            check(rebuild(store)[0], EXPECTED[name])

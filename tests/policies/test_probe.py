@@ -7,7 +7,7 @@ from scipy import sparse
 import semibandit as sb
 from reference import FIGURE_2, Figure2, Standard
 from semibandit.models.model import Sparse
-from semibandit.policies.randomness import coin, coins
+from semibandit.policies.randomness import coin, coins, coins_of
 
 D, K = 4, 7
 
@@ -71,6 +71,26 @@ def test_a_probe_is_drawn_from_seed_round_context_and_draw():
     assert len({one, coin(2, 1, 0, x), coin(1, 2, 0, x), coin(1, 1, 1, x), coin(1, 1, 0, -x)}) == 5
     same = [coin(1, t, 0, np.ones(3)) for t in range(2000)]
     assert abs(np.mean(np.array(same) < 0.1) - 0.1) < 0.03
+
+
+def test_many_draws_in_one_round_are_those_of_each():
+    import semibandit.policies.compiled  # noqa: F401  # as in a service with a large learner
+
+    random = np.random.default_rng(4)
+    X = random.standard_normal((50, 9)) * 10.0 ** random.integers(-300, 300, (50, 1))
+    X[random.random(X.shape) < 0.3] = 0.0
+    X[random.random(X.shape) < 0.1] = -0.0
+    X[random.random(X.shape) < 0.1] = np.nan
+    asked = [(2**63 + b, x) for b, x in enumerate(X)]
+    for seed in (0, 7, 2**70):
+        want = [coin(seed, 12, draw, x) for draw, x in asked]
+        assert coins_of(seed, 12, asked) == want
+    entries = Sparse(np.array([1]), np.array([1.5]), 9)
+    assert coins_of(1, 3, [(0, entries), (1, X[0])]) == [
+        coin(1, 3, 0, entries),
+        coin(1, 3, 1, X[0]),
+    ]
+    assert coins_of(1, 3, []) == []
 
 
 def test_draws_are_the_same_in_every_process_and_version():

@@ -147,9 +147,36 @@ def test_docs_need_no_network(server):
         assert server.get(path).status_code == 200
     paths = server.get("/openapi.json").json()["paths"]
     assert set(paths) == {
-        "/rank", "/feedback", "/rank/batch", "/feedback/batch", "/labels", "/state", "/metrics",
-        "/healthz", "/snapshot",
+        "/v1/rank", "/v1/feedback", "/v1/rank/batch", "/v1/feedback/batch", "/v1/labels",
+        "/v1/state", "/v1/snapshot", "/v1/events", "/v1/events/{id}", "/v1/learner", "/metrics",
+        "/livez", "/readyz", "/healthz", "/v1/series", "/v1/items",
     }  # fmt: skip
+
+
+def test_every_operation_has_a_name_and_every_body_an_example(server):
+    document = server.get("/openapi.json").json()
+    operations = [one for path in document["paths"].values() for one in path.values()]
+    names = [one["operationId"] for one in operations]
+    assert len(set(names)) == len(names)
+    assert {"rank", "rank_batch", "feedback", "feedback_batch", "state", "labels"} <= set(names)
+    models = document["components"]["schemas"]
+    for name in ("RankRequest", "Decided", "FeedbackRequest", "Accepted", "Problem", "Added"):
+        assert models[name]["examples"], name
+    asked = models["RankRequest"]["examples"][0]
+    assert server.post("/v1/rank", {**asked, "id": "the-example"}).status_code == 200
+    assert models["State"]["properties"]["limits"]
+
+
+def test_paths_without_a_version_are_the_same_for_one_release(server):
+    for old in ("/rank", "/v1/rank"):
+        answer = server.post(old, {"context": [1, 0, 0, 0], "id": "both-paths", "slots": 2})
+        assert answer.status_code == 200
+        assert answer.headers.get("deprecation") == ("true" if old == "/rank" else None)
+    for path in ("/labels", "/state"):
+        assert server.get(path).json().keys() == server.get(f"/v1{path}").json().keys()
+    for path in ("/livez", "/readyz", "/healthz"):
+        assert server.get(path).json() == {"status": "ok"}
+        assert server.get(f"/v1{path}").status_code == 404
 
 
 def test_the_description_says_how_long_a_context_is_unless_a_batch_says_it_for_each(server):
@@ -158,16 +185,16 @@ def test_the_description_says_how_long_a_context_is_unless_a_batch_says_it_for_e
     def lengths(path):
         content = document["paths"][path]["post"]["requestBody"]["content"]
         model = follow(content["application/json"]["schema"])
-        if path == "/rank/batch":
-            model = follow(model["properties"]["requests"]["items"])
+        if path == "/v1/rank/batch":
+            model = follow(model["properties"]["requests"]["items"]["anyOf"][0])
         numbers = model["properties"]["context"]["oneOf"][0]
         return numbers.get("minItems"), numbers.get("maxItems")
 
     def follow(ref):
         return document["components"]["schemas"][ref["$ref"].rsplit("/", 1)[1]]
 
-    assert lengths("/rank") == (4, 4)
-    assert lengths("/rank/batch") == (None, None)
+    assert lengths("/v1/rank") == (4, 4)
+    assert lengths("/v1/rank/batch") == (None, None)
     asked = [{"context": [1, 0, 0, 0]}, {"context": [1, 0, 0]}]
     good, bad = server.post("/rank/batch", {"requests": asked}).json()["results"]
     assert good["slate"]
@@ -233,6 +260,12 @@ WRONG = {
 }
 
 
+INTERNALS = (
+    "Traceback", ".py", "pydantic", "sqlite", "site-packages", "https://", "Input", "should be",
+    "valid ", "tag", "Extra", "permitted", "it cannot be used",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("what", WRONG)
 @pytest.mark.parametrize("path", ["/rank", "/feedback", "/labels", "/rank/batch"])
 def test_hostile_bodies_get_4xx_and_no_internals(server, what, path):
@@ -244,7 +277,7 @@ def test_hostile_bodies_get_4xx_and_no_internals(server, what, path):
     assert 400 <= answer.status_code < 500, answer.text
     detail = answer.json()["detail"]
     assert len(detail) < 2000
-    for secret in ("Traceback", ".py", "pydantic", "sqlite", "site-packages", "https://"):
+    for secret in INTERNALS:
         assert secret not in detail
     assert server.get("/healthz").status_code == 200
 
@@ -253,10 +286,18 @@ def test_hostile_bodies_get_4xx_and_no_internals(server, what, path):
     ("body", "reason"),
     [
         ({"context": [1, 2]}, "context has 2 features, this model was built for 4"),
-        ({"context": [0, 0, 0, "x"]}, "context[3] = 'x': Input should be a valid number"),
+        ({"context": [0, 0, 0, "x"]}, "context[3] = 'x': expected a number"),
+        ({"context": "none"}, "context = 'none': expected a list of numbers, or an object of"),
+        ({"context": [1, 0, 0, 0], "slots": -1}, "slots = -1: expected at least 0"),
+        ({"context": [1, 0, 0, 0], "slots": 1.5}, "slots = 1.5: expected a whole number"),
+        ({"context": [1, 0, 0, 0], "id": "a b"}, "id = 'a b': expected letters, digits and . _ :"),
+        ({"context": [1, 0, 0, 0], "exclude": "a"}, "exclude = 'a': expected a list"),
+        ({"context": [1, 0, 0, 0], "exclude": [0.5]}, "exclude[0] = 0.5: expected a string of 1"),
+        ([1, 2], "the body = [1, 2]: expected an object"),
         ({"context": [1, 0, 0, 0], "slots": 2000}, "slots = 2000, but at most 1000 can be had"),
         ({}, "context is missing"),
-        ({"context": [1, 0, 0, 0], "colour": "red"}, "colour = 'red': Extra inputs are not"),
+        ({"context": [1, 0, 0, 0], "colour": "red"}, "colour = 'red': there is no such key"),
+        ({"context": [1, 0, 0, 0], "slot": 1}, "there is no such key; did you mean 'slots'?"),
     ],
 )
 def test_errors_say_the_key_the_value_and_what_was_expected(server, body, reason):
@@ -277,7 +318,9 @@ def test_other_paths_methods_and_types(server):
     detail(server.get("/nothing"), 404)
     detail(server.get("/rank"), 405)
     assert server.get("/feedback").headers["allow"] == "POST"
-    assert server.post("/rank/", {}).headers["location"] == f"{server.url}/rank"
+    for path in ("/rank/", "/v1/rank/", "/labels/", "/docs/"):  # no redirect to wherever
+        detail(server.post(path, {}), 404)
+        detail(server.get(path), 404)
     text = server.http.post("/rank", content=b"context=1", headers={"content-type": "text/plain"})
     assert 400 <= text.status_code < 500
 
@@ -294,6 +337,50 @@ def test_a_body_of_unknown_length_is_counted(server):
     body = json.dumps({"context": [1, 0, 0, 0]}).encode()
     head = {"content-type": "application/json"}
     assert server.http.post("/rank", content=iter([body]), headers=head).status_code == 200
+
+
+def test_no_slots_are_as_many_as_may_be(tmp_path):
+    where = tmp_path / "s"
+    body = {"context": [1, 0], "id": "open"}
+    with Server(where, "--features", 2, "--labels", 7, "--max-slots", 5) as server:
+        first = server.post("/v1/rank", body).json()
+        assert len(first["slate"]) == 5
+        null = server.post("/v1/rank", {**body, "id": "null", "slots": None})
+        assert len(null.json()["slate"]) == 5
+        asked = [{"context": [0, 1]}, {"context": [0, 1], "slots": 2}]
+        batch = server.post("/v1/rank/batch", {"requests": asked}).json()["results"]
+        assert [len(one["slate"]) for one in batch] == [5, 2]
+        assert server.state()["latest"][-1]["slots"] == 5  # so that the log says how it was ranked
+    with Server(where, "--max-slots", 3) as server:  # the default has changed, the request has not
+        assert server.post("/v1/rank", body).json() == first
+        assert "given to another" in detail(server.post("/v1/rank", {**body, "slots": 2}), 409)
+        assert len(server.post("/v1/rank", {"context": [1, 0]}).json()["slate"]) == 3
+
+
+def test_a_dry_run_leaves_no_trace(tmp_path):
+    env = {"SEMIBANDIT_API_KEY": "write-it", "SEMIBANDIT_READ_KEY": "read-it"}
+    with Server(tmp_path / "s", *BUILD, env=env) as server:
+        server.http.headers["authorization"] = "Bearer read-it"
+        body = {"context": [1, 0, 0, 0], "slots": 2, "id": "mine"}
+        before = server.state()
+        dry = server.post("/v1/rank?dry_run=true", body)
+        assert dry.status_code == 200
+        assert server.state() | {"minutes": 0} == before | {"minutes": 0}
+        assert "for reading only" in detail(server.post("/v1/rank", body), 403)
+        assert "for reading only" in detail(server.post("/v1/rank?dry_run=false", body), 403)
+        for wrong in ("dry_run=yes", "dry_run=", "dry_run=true&dry_run=true"):
+            assert "expected true or false" in detail(server.post(f"/v1/rank?{wrong}", body), 422)
+        misspelt = server.post("/v1/rank?dryrun=true", body)
+        assert "did you mean 'dry_run'?" in detail(misspelt, 422)
+        assert "'moon'" in detail(
+            server.post("/v1/rank?dry_run=true", body | {"exclude": ["moon"]}), 422
+        )
+        server.http.headers["authorization"] = "Bearer write-it"
+        real = server.post("/v1/rank", body).json()
+        assert dry.json() == real | {"id": None, "dry_run": True}
+        text = server.get("/metrics").text
+    assert number(text, 'semibandit_requests_total{status="200",what="rank/dry_run"}') == 1
+    assert number(text, "semibandit_decisions_total") == 1
 
 
 def test_two_at_once_with_one_id_over_http(server):
@@ -323,5 +410,12 @@ def test_keys(tmp_path):
         for path in ("/rank", "/feedback", "/labels", "/snapshot", "/rank/batch"):
             assert "for reading only" in detail(ask("POST", path, "read-it", context), 403)
         detail(ask("DELETE", "/labels", "read-it", {"labels": ["a"]}), 403)
-        for path in ("/", "/healthz", "/docs", "/page.js"):  # they tell nothing
+        for path in (
+            "/",
+            "/healthz",
+            "/livez",
+            "/readyz",
+            "/docs",
+            "/page.js",
+        ):  # they tell nothing
             assert ask("GET", path, None).status_code == 200

@@ -132,8 +132,10 @@ def test_a_context_without_a_direction_is_refused_if_there_is_no_bias(tmp_path):
         assert status(lambda: rank(engine, [0.0] * 4)) == 422
 
 
-def test_requests_never_wait_for_numba_to_be_loaded(tmp_path):
-    """Small learners do without it, however many requests there are."""
+@pytest.mark.parametrize("features", [4, 150])
+def test_requests_never_wait_for_numba_to_be_loaded(tmp_path, features):
+    """Small learners rank without it, however many requests there are; what learns is loaded
+    before the first request, and with few features not at all."""
     code = """if True:
         import sys
         from concurrent.futures import Future
@@ -142,17 +144,21 @@ def test_requests_never_wait_for_numba_to_be_loaded(tmp_path):
         from semibandit.service.engine.engine import Engine
         from semibandit.store.store import Store
 
-        engine = Engine(Store.create(sys.argv[1], sb.SlateUCB(150, 3)))
+        d = int(sys.argv[2])
+        engine = Engine(Store.create(sys.argv[1], sb.SlateUCB(d, 3)))
+        ready = {name for name in sys.modules if "compiled" in name or name == "numba"}
         engine.start()
         with engine.queue.condition:
             futures = [Future() for _ in range(1000)]
-            for future, x in zip(futures, np.random.default_rng(0).random((1000, 150))):
+            for future, x in zip(futures, np.random.default_rng(0).random((1000, d))):
                 engine.submit([engine.pending_rank(x, 2, None, None, None, future)])
         assert all(future.result().labels for future in futures)
         engine.stop()
-        assert "numba" not in sys.modules
+        assert ready == {name for name in sys.modules if "compiled" in name or name == "numba"}
+        assert not any(name.endswith(("compiled_looks", "policies.compiled")) for name in ready)
+        assert ("numba" in ready) == (d == 150)
     """
-    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+    subprocess.run([sys.executable, "-c", code, str(tmp_path), str(features)], check=True)
 
 
 def test_many_at_once_with_one_id_get_one_decision(engine):

@@ -12,9 +12,11 @@ from server import until
 import semibandit as sb
 import semibandit.policies.batch
 from semibandit.errors import StoreError
+from semibandit.policies import feedback_batch
 from semibandit.service.engine.engine import Engine
+from semibandit.service.engine.learning import AT_ONCE, GROUP
 from semibandit.service.settings import Limits
-from semibandit.store.rebuild import rebuild
+from semibandit.store.rebuild import learn_events, rebuild
 from semibandit.store.store import Store
 
 
@@ -64,6 +66,96 @@ def test_live_stopped_and_rebuilt_are_the_same_to_the_bit(where):
     for after in (None, 0):
         assert bits(rebuild(store, after)[0]) == live
     store.close()
+
+
+def wide():
+    """A learner whose feedback is learned in groups, by compiled code."""
+    return sb.SlateUCB(12, LABELS)
+
+
+def visited(engine, seeds):
+    """Decisions for that learner, with feedback for each that was not learned yet."""
+    found = [
+        rank(engine, np.random.default_rng(i).standard_normal(12), 3, f"visit-{i}") for i in seeds
+    ]
+    return [(one, one.labels[: i % 3]) for i, one in enumerate(found)]
+
+
+def test_groups_live_stopped_and_rebuilt_are_the_same_to_the_bit(where):
+    with running(where, wide(), snapshot_every=50) as engine:
+        told = visited(engine, range(200))
+        with engine.learner._lock.reading():  # meanwhile much has to wait
+            for one, clicked in told[:120]:
+                give(engine, one.id, clicked)
+            assert engine.learning.backlog == 120
+        learned(engine, 120)
+        change(engine, retire=["b"])
+        change(engine, add=["x", "y"])
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda one: give(engine, one[0].id, one[1]), told[120:]))
+        learned(engine, 202)
+        live = bits(engine.learner)
+        assert engine.learner.t == 201
+        assert engine.learning.position == engine.store.last
+    with Store(where) as store:
+        assert len(store.snapshots()) > 1
+        for after in (None, 0):
+            assert bits(rebuild(store, after)[0]) == live
+
+
+def test_what_waits_is_learned_in_groups_that_take_no_longer_than_a_millisecond(
+    tmp_path, monkeypatch
+):
+    sizes = []
+
+    def counted(learner, events, since):
+        sizes.append(len(events))
+        return learn_events(learner, events, since=since)
+
+    monkeypatch.setattr("semibandit.service.engine.learning.learn_events", counted)
+    with running(tmp_path, wide()) as engine:
+        told = visited(engine, range(100))
+        engine.learning._pace = AT_ONCE / 8
+        with engine.learner._lock.reading():
+            for one, clicked in told:
+                give(engine, one.id, clicked)
+            first = list(sizes)
+        learned(engine, 100)
+        assert max(first) <= 8
+        assert 1 < max(sizes) <= GROUP
+        engine.learning._pace = 1.0  # an event takes a second: one at a time
+        sizes.clear()
+        for one, clicked in visited(engine, range(100, 103)):
+            give(engine, one.id, clicked)
+        learned(engine, 103)
+        assert sizes[0] == 1
+
+
+def test_a_bug_within_a_group_stops_at_its_event_and_all_before_it_is_learned(
+    tmp_path, monkeypatch
+):
+    with running(tmp_path, wide()) as engine:
+        told = visited(engine, range(30))
+        engine.learning._pace = AT_ONCE / GROUP
+        read = feedback_batch._lesson
+
+        def buggy(learner, one):
+            if one.context.tobytes() == told[17][0].context.tobytes():
+                raise RuntimeError("a bug")
+            return read(learner, one)
+
+        monkeypatch.setattr(feedback_batch, "_lesson", buggy)
+        with engine.learner._lock.reading():
+            for one, clicked in told:
+                give(engine, one.id, clicked)
+        until(lambda: engine.learning.failed is not None)
+        assert (engine.learner.t, engine.learning.learned, engine.learning.backlog) == (18, 17, 13)
+        assert engine.learning.position == 30 + 17
+        assert f"learning stopped at event {30 + 18}" in engine.learning.problem
+    monkeypatch.undo()
+    with Store(tmp_path) as store:
+        again, position = rebuild(store, 0)
+    assert (again.t, position) == (31, 60)
 
 
 def test_labels_come_and_go(engine):

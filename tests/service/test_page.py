@@ -1,16 +1,23 @@
-"""The page in a real browser: ask for a slate, click, see the numbers move."""
+"""The page in a real browser: is it worth it, is it well, and why was this shown?"""
 
+import json
 import re
+import shlex
 
 import pytest
-from browser import browsing
+from browser import Tab, browsing
 from playwright.sync_api import expect
-from server import BUILD, Server
+from server import BUILD, LocalServer, Server
 
+import semibandit as sb
+from semibandit.service.engine.engine import Engine
+from semibandit.service.http.app import create_app
 from semibandit.store.store import Store
 
 NASTY = "<img src=x onerror=alert(1)>"
 NAMED = ("--features", "hour,weekend", "--labels", f"sea,city,{NASTY}")
+BELOW = "/bandit"
+PHONE = {"width": 390, "height": 800}
 
 
 @pytest.fixture(scope="module")
@@ -19,131 +26,252 @@ def browser():
         yield one
 
 
-class Tab:
-    """A page that notes what went wrong, and whom it asked."""
-
-    def __init__(self, browser, url, **more):
-        self.page = browser.new_context(**more).new_page()
-        self.asked, self.wrong = [], []
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.page.on("console", self._heard)
-        self.page.on("dialog", lambda dialog: self.wrong.append("a dialog"))
-        self.page.goto(url)
-        self.page.evaluate("window.untouched = true")
-
-    def _heard(self, message):
-        if message.type in ("error", "warning"):
-            self.wrong.append(message.text)
-
-    def __enter__(self):
-        return self.page
-
-    def __exit__(self, kind, *_):
-        if kind is None:
-            assert self.page.evaluate("window.untouched"), "it was loaded again"
-        self.page.context.close()
-
-
 def text(page, id, wanted):
     expect(page.locator(f"#{id}")).to_have_text(re.compile(wanted))
 
 
-def test_ask_click_and_see_the_numbers_move(browser, tmp_path):
+def field(page, name):
+    return page.locator("#features").get_by_label(name)
+
+
+def visit(server, click=True, answer=True, **asked):
+    """A visit by some other client."""
+    body = {"context": {"hour": 9, "weekend": 1}, "slots": 3} | asked
+    shown = server.post("/v1/rank", body).json()
+    if answer:
+        labels = [one["label"] for one in shown["slate"]]
+        server.feedback(shown["id"], labels[:1] if click else [])
+    return shown
+
+
+def percent(part, whole):
+    share = 100 * part / whole
+    return f"{share:.1f}%" if 0 < share < 9.95 else f"{share:.0f}%"
+
+
+def numbers(counts):
+    """What the first screen says of these counts."""
+    told = counts["feedback"] - counts["waited"]
+    return {
+        "rate": percent(counts["clicks"], counts["shown"]),
+        "visits-count": str(counts["decisions"]),
+        "empty": percent(counts["empty"], counts["decisions"]),
+        "silent": percent(counts["decisions"] - told, counts["decisions"]),
+    }
+
+
+def check_numbers(page, wanted):
+    for id, number in wanted.items():
+        expect(page.locator(f"#{id}")).to_have_text(number)
+
+
+def test_the_first_screen_says_what_the_state_says_also_after_a_restart(browser, tmp_path):
+    server = Server(tmp_path / "s", *NAMED)
+    for i in range(12):
+        visit(server, click=i % 3, answer=i % 4, slots=i % 4)
+    server.post("/v1/rank", {"context": [1]})
+    tab = Tab(browser, server.url)
+    with tab as page:
+        before = server.get("/v1/state").json()
+        text(page, "status", "^All is well.$")
+        text(page, "last-visit", "The last visit was ")
+        text(page, "about", "^3 items, 2 features$")
+        check_numbers(page, numbers(before["totals"]))
+        text(page, "errors-note", "^0 of 2[0-9] requests")
+        text(page, "p99", r"^[0-9.]+ m?s$")
+        for choice in ("Hour", "Day"):
+            page.get_by_role("radio", name=choice).check(force=True)
+            span = {"range": choice.lower()}
+            points = server.get("/v1/series", params=span).json()["points"]
+            found = {
+                name: sum(one[name] for one in points)
+                for name in before["totals"]
+                if name != "since"
+            }
+            text(page, "rate-note", "in the last hour|in the last 24 hours")
+            check_numbers(page, numbers(found))
+        page.get_by_role("radio", name="All time").check(force=True)
+        page.locator("#chart").focus()
+        page.keyboard.press("End")
+        text(page, "readout", r"^\d\d:\d\d: .* clicked \(\d+ of \d+ items\), \d+ visits?$")
+        assert page.locator("#positions rect").count() == 3
+        assert page.locator("#calibration circle").count() > 0
+        visit(server)  # it shows up without a reload
+        now = server.get("/v1/state").json()["totals"]
+        check_numbers(page, numbers(now))
+        assert not tab.wrong
+        server.kill()
+        text(page, "status", "does not answer")
+        with Server(tmp_path / "s", port=server.port) as server:
+            text(page, "status", "^All is well.$")
+            assert server.get("/v1/state").json()["totals"] == now
+            check_numbers(page, numbers(now))
+    assert all(url.startswith(server.url) for url in tab.asked if not url.startswith("data:"))
+
+
+def app_for(where, features, labels):
+    return create_app(Engine(Store.create(where, sb.SlateUCB(features, labels))))
+
+
+def sent(page, n):
+    """The command that the page tells to send, and its parts as a shell reads them."""
+    code = page.locator("#steps code").nth(n).inner_text()
+    words = shlex.split(code.replace("\\\n", " "))
+    assert words[0] == "curl"
+    headers = [words[i + 1] for i, word in enumerate(words) if word == "-H"]
+    return words[1], headers, json.loads(words[words.index("-d") + 1])
+
+
+def test_an_empty_service_says_how_to_begin_and_notices(browser, tmp_path):
+    """Below a path, as a proxy serves it that takes the path away."""
+    features = sb.Features(hour="number", device="it's|other")
+    app = app_for(tmp_path, features, ["sea", "it's"])
+
+    async def below(scope, receive, send):
+        if scope["type"] == "http":
+            scope = {**scope, "path": scope["path"].removeprefix(BELOW)}
+        await app(scope, receive, send)
+
+    with LocalServer(below) as server:
+        base = str(server.http.base_url).rstrip("/") + BELOW
+        with Tab(browser, f"{base}/") as page:
+            text(page, "start-title", "Waiting for the first visit")
+            expect(page.locator("#overview")).to_be_hidden()
+            url, headers, body = sent(page, 0)
+            assert url == f"{base}/v1/rank"
+            assert headers == ["Content-Type: application/json"]
+            assert body["context"] == {"hour": 1, "device": "it's"}
+            assert server.post(f"{BELOW}/v1/rank", body).status_code == 200
+            text(page, "start-title", "Waiting for the first click")
+            expect(page.locator("#steps li").first).to_contain_text("✓ arrived")
+            expect(page.locator("#overview")).to_be_visible()
+            url, _, body = sent(page, 1)
+            assert body["id"] == "visit-1"
+            assert len(body["clicked"]) == 1
+            page.get_by_role("button", name="Copy").first.click()
+            expect(page.get_by_role("button", name="Copied")).to_be_visible()
+            assert server.post(f"{BELOW}/v1/feedback", body).status_code == 200
+            expect(page.locator("#start")).to_be_hidden()
+            text(page, "visits-count", "^1$")
+
+
+def rows(page):
+    return page.locator("#item-table tbody th")
+
+
+def test_items_are_searched_sorted_added_and_retired(browser, tmp_path):
+    labels = ",".join(["sea", "city", NASTY, *(f"item {i}" for i in range(20))])
+    keys = ("--api-key", "write", "--read-key", "read")
+    server = Server(tmp_path / "s", "--features", "hour,weekend", "--labels", labels, *keys)
+    server.http.headers["Authorization"] = "Bearer write"
+    tab = Tab(browser, server.url)
+    with server, tab as page:
+        text(page, "status", "^It is locked.$")
+        page.get_by_label("This service wants a key").fill("wrong")
+        page.get_by_role("button", name="Use it").click()
+        text(page, "key-note", "a key is needed")
+        page.get_by_label("This service wants a key").fill("write")
+        page.get_by_role("button", name="Use it").click()
+        expect(page.locator("#key-form")).to_be_hidden()
+        assert "Authorization: Bearer $SEMIBANDIT_API_KEY" in sent(page, 0)[1]
+        assert "write" not in page.locator("main").inner_text().split()
+        visit(server, candidates=["city", NASTY, "item 3"])
+        clicked = server.get("/v1/items", params={"sort": "clicked"}).json()["items"][0]["label"]
+        expect(rows(page)).to_have_count(15)
+        text(page, "page-note", "^1–15 of 23$")
+        page.get_by_role("button", name="Next").click()
+        text(page, "page-note", "^16–23 of 23$")
+        page.get_by_role("button", name="Clicked").click()
+        text(page, "page-note", "^1–15 of 23$")
+        expect(rows(page).first).to_have_text(clicked)
+        expect(page.locator("[aria-sort=descending]")).to_have_text("Clicked")
+        page.get_by_role("button", name="Item", exact=True).click()
+        expect(rows(page).first).to_have_text(NASTY)
+        expect(page.locator("[aria-sort=ascending]")).to_have_text("Item")
+        page.get_by_label("never shown").check()
+        text(page, "page-note", "of 20$")
+        page.get_by_label("never shown").uncheck()
+        page.get_by_label("Search items").fill("CIT")
+        expect(rows(page)).to_have_text(["city"])
+        page.get_by_role("button", name="Add items").click()
+        expect(page.locator("#add-names")).to_be_focused()
+        page.keyboard.type("new city, city hall")
+        page.keyboard.press("Enter")
+        expect(rows(page)).to_have_text(["city", "city hall", "new city"])
+        page.locator("#add-names").fill("city")
+        page.keyboard.press("Enter")
+        text(page, "items-note", "city.* already")
+        page.get_by_role("button", name="Retire city hall").click()
+        text(page, "confirm-title", "Retire “city hall”?")
+        expect(page.get_by_role("button", name="Keep it")).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(page.locator("#confirm")).to_be_hidden()
+        assert "city hall" in server.get("/labels").json()["labels"]
+        page.get_by_role("button", name="Retire city hall").click()
+        page.get_by_role("button", name="Retire it").click()
+        expect(rows(page)).to_have_text(["city", "new city"])
+        assert "city hall" not in server.get("/labels").json()["labels"]
+        page.evaluate("sessionStorage.setItem('semibandit-key', 'read')")
+        expect(page.get_by_role("button", name="Add items")).to_be_hidden()
+        page.get_by_label("Search items").fill("city")
+        expect(page.get_by_role("button", name=re.compile("^Retire "))).to_have_count(0)
+    assert [one for one in tab.wrong if not re.search("401|409", one)] == []
+
+
+def test_a_visit_opens_to_say_why(browser, tmp_path):
+    words = ("--features", "hour,weekend", "--labels", 3, "--a", 0.5, "--width", "scaled:0")
+    with Server(tmp_path / "s", *words, "--probe", 1) as server:
+        for i in range(12):  # nothing is ever clicked: only what is tried out is left
+            shown = visit(server, click=False, id=f"v{i}")
+            server.until(lambda state: state["backlog"] == 0)
+        assert [one["probe"] for one in shown["slate"]] == [True]
+        with Tab(browser, server.url) as page:
+            expect(page.locator("#visit-list details")).to_have_count(12)
+            expect(page.locator("#visit-list .inside").first).to_be_hidden()
+            newest = page.locator("#visit-list details").first
+            expect(newest.locator(".outcome")).to_have_text("nothing clicked")
+            newest.locator("summary").press("Enter")
+            expect(newest.locator("dl")).to_have_text(re.compile("hour9weekend1"))
+            expect(newest.locator(".bars li")).to_have_count(1)
+            expect(newest.locator(".bars .place")).to_have_text("1")
+            expect(newest.locator(".tag")).to_have_text("trying it out")
+            expect(newest.locator(".numbers")).to_have_text(re.compile(r"^[\d.]+% [+−] [\d.]+%$"))
+            visit(server, id="newer")  # the list stands still while one is open
+            expect(page.locator("#held")).to_be_visible()
+            expect(newest).to_have_attribute("data-id", "v11")
+            newest.locator("summary").click()
+            expect(page.locator("#visit-list details").first).to_have_attribute("data-id", "newer")
+            expect(page.locator("#visit-list details").first).to_contain_text("✓")
+            jargon = r"\b(slate|label|probe|width|well|cut|margin|slot)s?\b"
+            said = re.sub("All is well", "", page.locator("body").inner_text())
+            assert not re.search(jargon, said, re.IGNORECASE)
+
+
+def test_trying_records_nothing_unless_told(browser, tmp_path):
     with Server(tmp_path / "s", *NAMED) as server:
         tab = Tab(browser, server.url)
         with tab as page:
-            text(page, "about", "SlateUCB, 2 features, 3 labels")
-            text(page, "decisions", "^0$")
-            text(page, "health-text", "well")
-            page.get_by_label("hour").fill("9")
-            page.get_by_label("weekend").fill("-0.5")
-            page.get_by_label("Slots").fill("3")
+            field(page, "hour").fill("9")
+            field(page, "weekend").fill("-0.5")
             page.get_by_role("button", name="What to show?").click()
-            slate = page.locator("#answer .slate button")
-            expect(slate).to_have_count(3)
-            expect(page.locator("#latest > li")).to_have_count(1)
-            text(page, "decisions", "^1$")
-            text(page, "clicks", "^0$")
-            expect(page.locator("#latest .cut")).to_have_text(re.compile("all 3 slots are taken"))
+            expect(page.locator("#answer .bars li")).to_have_count(3)
+            text(page, "answer", "All 3 places were taken.*nothing was recorded")
+            assert server.state()["position"] == 0
+            page.get_by_label("record it as a real visit").check()
+            page.get_by_role("button", name="What to show?").click()
             for name in ("sea", NASTY):
-                page.get_by_role("button", name=name, exact=True).click()
+                page.locator("#answer").get_by_role("button", name=name, exact=True).click()
             page.get_by_role("button", name="Send what was clicked").click()
             expect(page.locator("#answer .good")).to_have_text(re.compile("it is learned"))
-            text(page, "clicks", "^2$")
-            text(page, "rate", "66.7%")
-            text(page, "version", "^1$")
-            text(page, "size", "3.00")
-            expect(page.locator("#top tbody tr")).to_have_count(3)
-            expect(page.locator("#latest .tick")).to_have_count(2)
-            expect(page.locator("#calibration circle")).not_to_have_count(0)
-            before = page.locator("#width").inner_text()
-            # someone else's visit shows up without a reload
-            shown = server.post("/rank", {"context": {"hour": 1, "weekend": 1}, "slots": 1}).json()
-            text(page, "decisions", "^2$")
-            assert page.locator("#width").inner_text() != before
-            expect(page.locator("#latest b").first).to_have_text(shown["id"])
-        assert all(url.startswith(server.url) for url in tab.asked if not url.startswith("data:"))
-        assert not tab.wrong
-        stored = server.state()["latest"][-1]
-        assert set(stored["clicked"]) == {"sea", NASTY}
-
-
-def test_where_the_cut_fell(browser, tmp_path):
-    words = ("--width", "scaled:0.01", "--a", 0.5, "--probe", 0)
-    with Server(tmp_path / "s", "--features", 2, "--labels", 4, *words) as server:
-        for _ in range(30):
-            shown = server.post("/rank", {"context": [1, 0]}).json()
-            yes = [one["label"] for one in shown["slate"] if one["label"] < 2]
-            server.feedback(shown["id"], yes)
-            server.until(lambda state: state["backlog"] == 0)
-        with Tab(browser, server.url) as page:
-            page.locator("#context").fill("1, 0")
-            page.get_by_label("Slots").fill("4")
+            text(page, "rate", "^67%$")
+            stored = server.state()["latest"][-1]
+            assert set(stored["clicked"]) == {"sea", NASTY}
+            assert stored["context"] == {"hour": 9, "weekend": -0.5}
+            assert not tab.wrong
+            page.get_by_label("Places").fill("1001", force=True)
+            page.evaluate("document.getElementById('places').max = ''")
             page.get_by_role("button", name="What to show?").click()
-            expect(page.locator("#answer .slate li")).to_have_count(2)
-            cut = page.locator("#latest .cut").first
-            expect(cut).to_have_text(
-                re.compile(r"would cost more than it is worth; next in line: [23]")
-            )
-            expect(page.locator("#latest .numbers").first).to_have_text(
-                re.compile(r"^0\.\d\d \+ 0\.\d\d = 0\.\d\d$|^1\.00")
-            )
-
-
-@pytest.mark.parametrize("a", [0.5, 0.95])
-def test_a_service_that_shows_hardly_anything_says_why(browser, tmp_path, a):
-    """Three labels that are never clicked: with a = 0.5 they are soon given up."""
-    words = (*NAMED, "--a", a, "--probe", 0)
-    with Server(tmp_path / "s", *words) as server, Tab(browser, server.url) as page:
-        for _ in range(80):
-            shown = server.rank([1, 2]).json()
-            server.feedback(shown["id"], [])
-            server.until(lambda state: state["backlog"] == 0)
-        text(page, "decisions", "^80$")
-        advice = page.locator("#advice")
-        if a == 0.5:
-            expect(advice).to_be_visible()
-            text(page, "advice", "with a = 0.5 .* about 50.0% of the time")
-        else:
-            expect(advice).to_be_hidden()
-
-
-def test_a_probe_is_marked(browser, tmp_path):
-    words = ("--features", 2, "--labels", 5, "--a", 0.5, "--probe", 1, "--width", "scaled:0")
-    with Server(tmp_path / "s", *words) as server, Tab(browser, server.url) as page:
-        for _ in range(12):  # nothing is ever clicked: only probes are left
-            shown = server.post("/rank", {"context": [1, 0], "slots": 3}).json()
-            server.feedback(shown["id"], [])
-            server.until(lambda state: state["backlog"] == 0)
-        assert [one["probe"] for one in shown["slate"]] == [True]
-        page.locator("#context").fill("1, 0")
-        page.get_by_role("button", name="What to show?").click()
-        for place in ("#answer", "#latest > li:first-child"):
-            tag = page.locator(f"{place} .probe")
-            expect(tag).to_have_count(1)
-            expect(tag).to_have_text("probe")
-            expect(tag).to_have_attribute("title", re.compile("only to be tried"))
+            expect(page.locator("#answer .problem")).to_have_text(re.compile("1001"))
 
 
 KINDS = "hour,device:category,plan:free|pro,tags:set,mood:set:good|bad"
@@ -153,22 +281,21 @@ def test_every_kind_of_feature_has_its_field(browser, tmp_path):
     with Server(tmp_path / "s", "--features", KINDS, "--labels", 4) as server:
         tab = Tab(browser, server.url)
         with tab as page:
-            page.get_by_label("hour").fill("7.5")
-            page.get_by_label("device").fill(NASTY)
-            expect(page.get_by_label("plan").locator("option")).to_have_text(
-                ["unknown", "free", "pro"]
-            )
-            page.get_by_label("plan").select_option("pro")
-            page.get_by_label("tags").fill("new, sale")
+            page.get_by_label("record it").check()
+            field(page, "hour").fill("7.5")
+            field(page, "device").fill(NASTY)
+            expect(field(page, "plan").locator("option")).to_have_text(["unknown", "free", "pro"])
+            field(page, "plan").select_option("pro")
+            field(page, "tags").fill("new, sale")
             page.get_by_role("button", name="What to show?").click()
-            expect(page.locator("#answer .slate button")).to_have_count(3)
+            expect(page.locator("#answer .bars button")).to_have_count(3)
             page.get_by_role("button", name="Send what was clicked").click()
             expect(page.locator("#answer .good")).to_have_count(1)
             server.until(lambda state: state["backlog"] == 0)
             # what was learned is offered, and what was typed is still there
             expect(page.locator("#features datalist option")).to_have_count(5)
-            expect(page.get_by_label("device")).to_have_value(NASTY)
-            page.get_by_label("mood").fill("good, sad")
+            expect(field(page, "device")).to_have_value(NASTY)
+            field(page, "mood").fill("good, sad")
             page.get_by_role("button", name="What to show?").click()
             expect(page.locator("#answer .problem")).to_have_text(
                 re.compile("feature 'mood' has 'sad', expected one of bad, good")
@@ -179,78 +306,74 @@ def test_every_kind_of_feature_has_its_field(browser, tmp_path):
     assert named == {"hour": 7.5, "device": NASTY, "plan": "pro", "tags": ["new", "sale"]}
 
 
-@pytest.mark.parametrize("features", ["hashed:64", ",".join(f"x{i}" for i in range(25))])
+MANY = sb.Features(**{f"x{i}": "number" for i in range(25)})
+
+
+@pytest.mark.parametrize("features", [sb.Hashed(64), MANY], ids=["hashed", "many"])
 def test_other_contexts_are_json(browser, tmp_path, features):
-    with Server(tmp_path / "s", "--features", features, "--labels", 4) as server:
-        with Tab(browser, server.url) as page:
-            box = page.get_by_label("Context: {name: value} as JSON")
-            expect(box).to_have_value(re.compile(r"^\{.*\}$"))
-            page.get_by_role("button", name="What to show?").click()
-            expect(page.locator("#answer .slate button")).to_have_count(3)
-            box.fill("{hour}")
-            page.get_by_role("button", name="What to show?").click()
-            expect(page.locator("#answer .problem")).to_have_text(re.compile("context is no JSON"))
-        assert server.state()["decisions"] == 1
+    server = LocalServer(app_for(tmp_path, features, 4))
+    with server, Tab(browser, str(server.http.base_url)) as page:
+        box = page.get_by_label("{name: value} as JSON")
+        expect(box).to_have_value(re.compile(r"^\{.*\}$"))
+        page.get_by_role("button", name="What to show?").click()
+        expect(page.locator("#answer .bars li")).to_have_count(3)
+        box.fill("{hour}")
+        page.get_by_role("button", name="What to show?").click()
+        expect(page.locator("#answer .problem")).to_have_text(re.compile("is no JSON"))
+
+
+def test_what_is_wrong_is_said_on_a_phone_in_light_and_dark(browser, tmp_path):
+    with Server(tmp_path / "s", *BUILD) as server:
+        server.rank(id="a-rather-long-id-that-does-not-fit-on-a-phone-" + "x" * 100)
+        for i in range(60):
+            server.rank(slots=0, id=f"v{i}")
+        server.rank(slots=6, id="last")
+        colours = {}
+        for scheme in ("light", "dark"):
+            with Tab(browser, server.url, color_scheme=scheme, viewport=PHONE) as page:
+                said = page.locator("#status .alarm")
+                expect(said).to_have_count(2)
+                expect(said.first).to_have_text(re.compile("97% of the visits .* nothing at all"))
+                expect(said.last).to_have_text(re.compile("Nobody has told it what was clicked"))
+                page.locator("#visit-list summary").first.click()
+                page.get_by_role("button", name="What to show?").click()
+                expect(page.locator("#answer .bars li")).to_have_count(3)
+                page.get_by_role("button", name="Add items").click()
+                assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+                colours[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
+                page.locator("#context").fill("1, 2, x, 4")
+                page.get_by_role("button", name="What to show?").click()
+                text(page, "answer", "the visit has x, which is no number")
+        assert colours["light"] != colours["dark"]
 
 
 def test_with_the_keyboard_alone(browser, tmp_path):
     with Server(tmp_path / "s", *NAMED) as server, Tab(browser, server.url) as page:
-        expect(page.get_by_label("hour")).to_be_visible()
+        visit(server)
+        expect(page.locator("#overview")).to_be_visible()
+        expect(rows(page)).to_have_count(3)
         page.keyboard.press("Tab")
         expect(page.locator(".skip")).to_be_focused()
+        seen = set()
+        for _ in range(40):  # everything that can be used is reached, and is seen to be
+            page.keyboard.press("Tab")
+            seen.add(
+                page.evaluate(
+                    "(one => one.id || one.dataset.sort || one.textContent.trim() || one.name)"
+                    "(document.activeElement)"
+                )
+            )
+            if page.evaluate("document.activeElement.id") == "chart":
+                style = "getComputedStyle(document.activeElement).outlineStyle"
+                assert page.evaluate(style) == "solid"
+        wanted = {"chart", "range", "search", "never-shown", "rate", "add-open", "Retire", "places"}
+        assert seen >= wanted, wanted - seen
+        page.locator(".skip").focus()
         page.keyboard.press("Enter")
         page.keyboard.press("Tab")
-        expect(page.get_by_label("hour")).to_be_focused()
+        expect(field(page, "hour")).to_be_focused()
         page.keyboard.press("Enter")  # a form is sent by Enter
-        expect(page.locator("#answer .slate button").first).to_be_visible()
-        for _ in range(4):  # weekend, slots, ask, the first label
-            page.keyboard.press("Tab")
-        page.keyboard.press("Space")
-        first = page.locator("#answer .slate button").first
-        expect(first).to_have_attribute("aria-pressed", "true")
-        page.locator("#send").focus()
-        page.keyboard.press("Enter")
-        text(page, "clicks", "^1$")
-
-
-def test_light_dark_and_phone(browser, tmp_path):
-    with Server(tmp_path / "s", *BUILD) as server:
-        server.rank(id="a-rather-long-id-that-does-not-fit-on-a-phone-" + "x" * 100)
-        colours = {}
-        for scheme in ("light", "dark"):
-            size = {"width": 360, "height": 700}
-            with Tab(browser, server.url, color_scheme=scheme, viewport=size) as page:
-                expect(page.locator("#latest > li")).to_have_count(1)
-                assert page.evaluate("document.documentElement.scrollWidth") <= 360
-                colours[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
-                expect(page.locator("#key-box")).to_be_hidden()
-        assert colours["light"] != colours["dark"]
-
-
-def test_what_is_wrong_is_said_and_a_server_that_comes_back_is_seen(browser, tmp_path):
-    server = Server(tmp_path / "s", *BUILD)
-    with Tab(browser, server.url) as page:
-        page.locator("#context").fill("1, 2")
-        page.get_by_role("button", name="What to show?").click()
-        expect(page.locator("#answer .problem")).to_have_text(re.compile("context has 2 features"))
-        page.locator("#context").fill("1, 2, x, 4")
-        page.get_by_role("button", name="What to show?").click()
-        expect(page.locator("#answer .problem")).to_have_text("context has x, which is no number")
-        server.kill()
-        text(page, "health-text", "does not answer")
-        with Server(tmp_path / "s", port=server.port):
-            text(page, "health-text", "well")
-
-
-def test_with_a_key(browser, tmp_path):
-    server = Server(tmp_path / "s", *BUILD, "--api-key", "open")
-    with server, Tab(browser, server.url) as page:
-        page.get_by_label("This service wants a key").fill("wrong")
-        page.get_by_role("button", name="Use it").click()
-        expect(page.locator("#key-said")).to_have_text(re.compile("a key is needed"))
-        page.get_by_label("This service wants a key").fill("open")
-        page.get_by_role("button", name="Use it").click()
-        text(page, "health-text", "well")
-        expect(page.locator("#key-box")).to_be_hidden()
-        page.get_by_role("button", name="What to show?").click()
-        text(page, "decisions", "^1$")
+        expect(page.locator("#answer .bars li").first).to_be_visible()
+        page.locator("#range input:checked").focus()
+        page.keyboard.press("ArrowLeft")
+        text(page, "rate-note", "last 24 hours")

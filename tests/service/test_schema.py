@@ -14,12 +14,16 @@ CHECKS = [
     checks.response_schema_conformance,
     checks.negative_data_rejection,
 ]
-OPERATIONS = """POST /rank, POST /feedback, POST /rank/batch, POST /feedback/batch, GET /labels,
-POST /labels, DELETE /labels, GET /state, GET /metrics, GET /healthz, POST /snapshot"""
+OPERATIONS = """POST /v1/rank, POST /v1/feedback, POST /v1/rank/batch, POST /v1/feedback/batch,
+GET /v1/labels, POST /v1/labels, DELETE /v1/labels, GET /v1/state, POST /v1/snapshot, GET /metrics,
+GET /livez, GET /readyz, GET /healthz, GET /v1/series, GET /v1/items, DELETE /v1/events/{id},
+DELETE /v1/events, POST /v1/learner"""
 
 ALL = OPERATIONS.replace("\n", " ").split(", ")
-BARE = ("GET", "POST /snapshot")  # they take nothing, so nothing can be wrong
-STRANGE = ("/feedback", "/labels")  # ids and labels that are known do not come by chance
+# they take nothing, or a name, of which none is wrong
+BARE = ("GET", "POST /v1/snapshot", "DELETE /v1/events")
+# ids, labels and files of learners that are good do not come by chance
+STRANGE = ("/v1/feedback", "/v1/labels", "/v1/events/{id}", "/v1/learner")
 CASES = [(name, GenerationMode.POSITIVE) for name in ALL] + [
     (name, GenerationMode.NEGATIVE) for name in ALL if not name.startswith(BARE)
 ]

@@ -40,9 +40,9 @@ def test_the_log_comes_back_in_order_to_the_bit(where):
     }
     assert store.feedback(["one", "two", "none"]) == {"one": EVENTS[5], "two": EVENTS[2]}
     found = [(seq, d and d.id) for seq, _, d in store.learnable_events()]
-    assert found == [(3, "two"), (4, None), (5, None), (6, "one")]
+    assert found == [(3, "two"), (4, None), (5, None), (6, "one"), (10, None)]
     assert store.unanswered(0, 1.5) == [(1, "one", True)]
-    assert store.count("decision") == 5
+    assert store.count("decision") == 6
     store.close()
 
 
@@ -76,7 +76,7 @@ def test_a_group_is_written_whole_or_not_at_all(where):
 
 
 def test_snapshots_are_whole_and_the_first_and_last_two_stay(where, monkeypatch):
-    monkeypatch.setattr("semibandit.store.snapshots.PART", 100)
+    monkeypatch.setattr("semibandit.store.parts.PART", 100)
     learner = sb.SlateUCB(4, 3)
     store = Store.create(where, learner)
     for seq in (3, 5, 9):
@@ -104,16 +104,15 @@ def test_parts_without_their_row_do_not_count(where):
 
 
 def test_one_writer_at_a_time_and_many_readers(where, monkeypatch):
-    monkeypatch.setattr("semibandit.store.postgres.PATIENCE", 0.0)
+    monkeypatch.setattr("semibandit.store.connect.PATIENCE", 0.0)
     store = Store.create(where, sb.SlateUCB(4, 3))
     store.append([decision("one")])
     reader = Store(where, write=False)
     assert [e.id for _, e in reader.events()] == ["one"]
     reader.close()
     code = (
-        "import sys\nfrom filelock import FileLock\nfrom semibandit.store import sqlite, postgres\n"
-        "postgres.PATIENCE = 0.0\n"
-        "sqlite.FileLock = lambda path, **_: FileLock(path, timeout=0)\n"
+        "import sys\nfrom semibandit.store import connect\n"
+        "connect.PATIENCE = 0.0\n"
         "from semibandit.errors import StoreInUse\nfrom semibandit.store.store import Store\n"
         "try:\n    Store(sys.argv[1])\nexcept StoreInUse as why:\n    print(why)\n"
     )
@@ -148,7 +147,7 @@ def test_a_store_of_another_format_is_refused(where):
     store = Store.create(where, sb.SlateUCB(4, 3))
     store._db.rows("UPDATE semibandit_meta SET value = '99' WHERE key = 'format'")
     store.close()
-    with pytest.raises(FileError, match="store format 99, this semibandit reads formats up to 2"):
+    with pytest.raises(FileError, match="store format 99, this semibandit reads formats up to 3"):
         Store(where)
 
 

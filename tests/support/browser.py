@@ -34,3 +34,29 @@ def browsing():
         )
         yield browser
         browser.close()
+
+
+class Tab:
+    """A page that notes what went wrong, and whom it asked."""
+
+    def __init__(self, browser, url, **more):
+        self.page = browser.new_context(**more).new_page()
+        self.asked, self.wrong = [], []
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("console", self._heard)
+        self.page.on("dialog", lambda dialog: self.wrong.append("a dialog"))
+        self.page.goto(url)
+        self.page.evaluate("window.untouched = true")
+
+    def _heard(self, message):
+        if message.type in ("error", "warning"):
+            self.wrong.append(message.text)
+
+    def __enter__(self):
+        return self.page
+
+    def __exit__(self, kind, *_):
+        if kind is None:
+            assert self.page.evaluate("window.untouched"), "it was loaded again"
+        self.page.context.close()

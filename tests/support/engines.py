@@ -45,6 +45,12 @@ def change(engine, **what):
     return engine.ask(lambda answer: PendingLabelChange(LabelChange(0.0, **what), answer))
 
 
+def as_if_killed(engine):
+    """When it stops, it writes no last snapshot."""
+    stop = engine.learning.stop
+    engine.learning.stop = lambda snapshot: stop(snapshot=False)
+
+
 def learned(engine, n):
     until(lambda: engine.learning.learned >= n)
 

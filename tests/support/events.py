@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from semibandit.store.event import Decision, Feedback, LabelChange
+from semibandit.store.event import Decision, Feedback, LabelChange, NewLearner
 
 
 def decision(id, at=1.0, **more):
@@ -35,4 +35,6 @@ EVENTS = [
         context=np.array([7.5, np.nan, 1.0]),
     ),
     decision("nothing known", 9.0, named={}),
+    NewLearner(9.5, 3, 1),
+    decision("of a person", 10.0, learner=10, subject="person-7"),
 ]

@@ -65,9 +65,9 @@ class LocalServer(Asking):
 
 
 class Server(Asking):
-    """`semibandit serve` on a free port of loopback."""
+    """`semibandit serve` on a free port of loopback, once a line begins with `ready`."""
 
-    def __init__(self, store, *arguments, env=None, port=0, **popen):
+    def __init__(self, store, *arguments, env=None, port=0, ready=("http://", "https://"), **popen):
         command = [sys.executable, "-m", "semibandit", "serve", "--store", str(store)]
         command += ["--port", str(port), *map(str, arguments)]
         self.process = subprocess.Popen(
@@ -84,8 +84,8 @@ class Server(Asking):
         self.output = []
         for line in self.process.stdout:
             self.output.append(line.strip())
-            if line.startswith("http://"):
-                self.url = line.strip()
+            if line.startswith(ready):
+                self.url = line[line.index("http") :].split()[0]
                 break
         else:
             self.process.wait(PATIENCE)

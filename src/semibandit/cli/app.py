@@ -9,7 +9,7 @@ import typer
 import semibandit
 from semibandit.cli.data import data
 from semibandit.cli.demo import demo
-from semibandit.cli.log import export
+from semibandit.cli.log import export, migrate
 from semibandit.cli.replay import replay
 from semibandit.cli.reproduce import reproduce
 from semibandit.cli.serve import serve
@@ -27,8 +27,9 @@ app = typer.Typer(
     help="Learn which items to show, in which order and how many, from feedback on what was shown.",
 )
 app.add_typer(data, name="data")
-for command in (replay, tune, sweep, serve, export, simulate, reproduce, demo):
-    app.command()(command)
+FROM_ENVIRONMENT = {"auto_envvar_prefix": "SEMIBANDIT"}  # every option, as SEMIBANDIT_PORT
+for command in (replay, tune, sweep, serve, export, migrate, simulate, reproduce, demo):
+    app.command(context_settings=FROM_ENVIRONMENT if command is serve else None)(command)
 
 
 def _print_version(asked: bool) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from semibandit._util.checks import whole_number
+from semibandit._util.duration import parse_duration
 from semibandit._util.progress import byte_progress_bar
 from semibandit.cli.errors import reporting_errors
 from semibandit.cli.options import (
@@ -77,8 +79,16 @@ def replay(
         str | None,
         typer.Option(help=f"Of the rounds: {' or '.join(FORMATS)}.", show_default=FORMATS[0]),
     ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(help="Of a log: only feedback of the last 30d, 12h, ...; by default all."),
+    ] = None,
     save: Annotated[
-        Path | None, typer.Option(help="Write the learner to this file (.npz) afterwards.")
+        Path | None,
+        typer.Option(
+            help="Write the learner to this file (.npz) afterwards. Of a log, a running service "
+            "takes it in place of its own: POST /v1/learner."
+        ),
     ] = None,
 ) -> None:  # fmt: skip
     """Replay a multilabel data set as partial feedback, and see who learns.
@@ -92,7 +102,7 @@ def replay(
     what the options --learner to --seed change. It learns from what was shown then. The Brier score
     says how well each answer was foretold before it was learned: smaller is better.
 
-    semibandit replay semibandit-store --a 0.95 --save better.npz
+    semibandit replay semibandit-store --since 30d --a 0.95 --save better.npz
     """
     with reporting_errors("replay"):
         words = learner_words(context)
@@ -101,6 +111,8 @@ def replay(
         )
         named = feature_words(features)
         if not is_log(data):
+            if since is not None:
+                raise InputError("--since is for the log of a service: data sets have no time")
             _replay_data(data, words | given(features=named), play, save)
         elif play:
             raise InputError(
@@ -108,7 +120,7 @@ def replay(
             )
         else:
             _check_log_features(data, named)
-            _replay_log(data, words, save)
+            _replay_log(data, words, since, save)
 
 
 def read_data(
@@ -153,12 +165,13 @@ def _replay_data(data: str, words: dict[str, Any], play: dict[str, Any], save: P
         print_line(f"wrote {save}")
 
 
-def _replay_log(log: str, words: dict[str, Any], save: Path | None) -> None:
+def _replay_log(log: str, words: dict[str, Any], since: str | None, save: Path | None) -> None:
     from semibandit._util.blas import one_thread
     from semibandit.evaluation.replay_log import replay_log
 
+    start = None if since is None else time.time() - parse_duration("--since", since)
     one_thread()
-    found = replay_log(log, _changed_learner(log, words) if words else None)
+    found = replay_log(log, _changed_learner(log, words) if words else None, since=start)
     print_table(
         ("learner", "events", "passed over", "click rate", "expected", "Brier score"),
         [
@@ -173,8 +186,8 @@ def _replay_log(log: str, words: dict[str, Any], save: Path | None) -> None:
         ],
     )
     if save is not None:
-        found.learner.save(save)
-        print_line(f"wrote {save}")
+        found.save(save)
+        print_line(f"wrote {save}: it has learned the log up to event {found.position}")
 
 
 def _check_log_features(log: str, words: str | None) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from semibandit._util.duration import parse_duration
+from semibandit.cli import serve_options as options
 from semibandit.cli.errors import reporting_errors
 from semibandit.cli.options import (
     FEATURE_WORDS,
@@ -31,6 +33,10 @@ from semibandit.cli.options import (
 )
 from semibandit.errors import InputError, MissingExtra
 
+if TYPE_CHECKING:
+    from semibandit.service.config import StoreConfig
+    from semibandit.service.settings import Settings
+
 __all__ = ["DEFAULT_STORE", "serve"]
 
 DEFAULT_STORE = "semibandit-store"
@@ -38,6 +44,7 @@ DEFAULT_STORE = "semibandit-store"
 
 def serve(
     context: typer.Context,
+    config: options.Config = None,
     store: Annotated[
         str, typer.Option(help="A folder (SQLite), or postgresql://user:password@host/database.")
     ] = DEFAULT_STORE,
@@ -60,29 +67,21 @@ def serve(
         Path | None,
         typer.Option(help="A learner that was saved in Python, in place of --labels to --seed."),
     ] = None,
-    wait: Annotated[
-        float | None,
-        typer.Option(
-            help="Seconds after which a decision without feedback counts as nothing clicked. "
-            "Without it, such a decision is not learned, and feedback may come at any time."
-        ),
-    ] = None,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
-    api_key: ApiKey = None,
-    read_key: Annotated[
-        str | None,
-        typer.Option(envvar="SEMIBANDIT_READ_KEY", help="A second key that may only look."),
-    ] = None,
-    snapshot_every: Annotated[
-        int, typer.Option(help="Events learned between snapshots of the learner.")
-    ] = 5000,
-    max_body: Annotated[int, typer.Option(min=1, help="Bytes of a request.")] = 1 << 20,
-    max_slots: Annotated[int, typer.Option(min=1, help="Slots of a request.")] = 1000,
-    max_labels: Annotated[int, typer.Option(min=1, help="Labels of the learner.")] = 100_000,
-    max_waiting: Annotated[
-        int, typer.Option(min=1, help="Requests that may wait; more are told to come again.")
-    ] = 1024,
+    wait: options.Wait = None, keep: options.Keep = None,
+    host: options.Host = "127.0.0.1", port: options.Port = 8000,
+    allow_host: options.AllowHost = None, root_path: options.RootPath = "",
+    certfile: options.CertFile = None, keyfile: options.KeyFile = None,
+    api_key: ApiKey = None, api_key_file: options.ApiKeyFile = None,
+    read_key: options.ReadKey = None, read_key_file: options.ReadKeyFile = None,
+    snapshot_every: options.SnapshotEvery = 5000,
+    max_body: options.MaxBody = 1 << 20, max_slots: options.MaxSlots = 1000,
+    max_labels: options.MaxLabels = 100_000, max_waiting: options.MaxWaiting = 1024,
+    store_timeout: options.StoreTimeout = 5.0, header_timeout: options.HeaderTimeout = 10.0,
+    body_timeout: options.BodyTimeout = 30.0, keep_alive: options.KeepAlive = 60.0,
+    grace: options.Grace = 10.0,
+    follow: options.Follow = False, follow_rank: options.FollowRank = False,
+    access_log: options.AccessLog = False, log_format: options.LogFormat = "text",
+    log_level: options.LogLevel = "info",
 ) -> None:  # fmt: skip
     """Serve a learner over HTTP: rank, feedback, a page to watch it learn.
 
@@ -93,23 +92,57 @@ def serve(
     with reporting_errors("serve"):
         try:
             from semibandit.service import serve as service
-            from semibandit.service.config import StoreConfig
-            from semibandit.service.settings import Limits, Settings
+            from semibandit.service.logs import configure_logs
         except ModuleNotFoundError as why:
             raise MissingExtra(
                 f"{why.name} is not installed: pip install 'semibandit[service]'", name=why.name
             ) from None
-        limits = Limits(body=max_body, slots=max_slots, labels=max_labels, queue=max_waiting)
-        settings = Settings(wait, snapshot_every, api_key, read_key, limits)
-        words = learner_words(context)
-        config = StoreConfig(
-            features=read_features(features),
-            labels=_count_or_names(labels),
-            learner=words,
-            start_from=None if start_from is None else str(start_from),
-        )
+        settings, made_for = _settings(context.params), _store_config(context)
+        configure_logs(settings.logs)
         with suppress(KeyboardInterrupt):  # Ctrl-C is how one stops it
-            service.serve(store, config, settings, host, port, lambda text: typer.echo(text))
+            service.serve(store, made_for, settings, host, port, lambda text: typer.echo(text))
+
+
+def _settings(given: dict[str, Any]) -> Settings:
+    """How the service runs, by the options that were given."""
+    from semibandit.service.settings import Limits, LogSettings, Settings, Timeouts
+
+    files = ("api_key_file", "read_key_file", "certfile", "keyfile")
+    same = ("wait", "snapshot_every", "api_key", "read_key", "follow", "follow_rank", "root_path")
+    plain: dict[str, Any] = {name: given[name] for name in same}
+    plain |= {name: None if given[name] is None else str(given[name]) for name in files}
+    return Settings(
+        **plain,
+        limits=Limits(
+            body=given["max_body"],
+            slots=given["max_slots"],
+            labels=given["max_labels"],
+            queue=given["max_waiting"],
+        ),
+        timeouts=Timeouts(
+            store=given["store_timeout"],
+            header=given["header_timeout"],
+            body=given["body_timeout"],
+            keep_alive=given["keep_alive"],
+            grace=given["grace"],
+        ),
+        keep=None if given["keep"] is None else parse_duration("keep", given["keep"]),
+        allow_hosts=tuple(given["allow_host"] or ()),
+        logs=LogSettings(given["access_log"], given["log_format"], given["log_level"]),
+    )
+
+
+def _store_config(context: typer.Context) -> StoreConfig:
+    """What the store is made for, by the options that were given."""
+    from semibandit.service.config import StoreConfig
+
+    given = context.params
+    return StoreConfig(
+        features=read_features(given["features"]),
+        labels=_count_or_names(given["labels"]),
+        learner=learner_words(context),
+        start_from=None if given["start_from"] is None else str(given["start_from"]),
+    )
 
 
 def _count_or_names(text: str | None) -> Any:

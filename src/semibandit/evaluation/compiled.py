@@ -14,7 +14,8 @@ from numba import njit
 
 from semibandit._util.jit import FAST
 from semibandit.models.compiled_updates import gains, seen_norm2, start_row, update
-from semibandit.policies.compiled import better, candidates_for, choose, clip, slope
+from semibandit.policies.compiled import better, candidates_for, choose
+from semibandit.policies.compiled_surrogate import clip, step_size
 from semibandit.policies.fast_rule import PROBE_DEVIATIONS
 from semibandit.theory.slate import SCORE_GRID
 
@@ -40,13 +41,6 @@ def is_relevant(label, t, inputs):
 def capped(eps, norm2, R):
     """The width ε = eps·sqrt(x·A⁻¹x), capped at 2R."""
     return min(eps * math.sqrt(max(norm2, 0.0)), 2.0 * R)
-
-
-@njit(**FAST)
-def step_size(hit, margin, rule):
-    """s·g(s·margin)/c''_L with s = 1 for a relevant label and -1 for another (step 5)."""
-    sign = 1.0 if hit else -1.0
-    return sign * slope(sign * margin, rule.logistic) / rule.c_L2
 
 
 @njit(**FAST)

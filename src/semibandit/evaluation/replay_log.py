@@ -11,6 +11,7 @@ import numpy as np
 from semibandit._util.arrays import Floats
 from semibandit._util.progress import ProgressOption, progress_bar
 from semibandit.policies.learner import Learner
+from semibandit.policies.persistence import LOG_POSITION, Snapshot, snapshot_of
 from semibandit.store.event import Decision, Feedback
 from semibandit.store.export import open_log
 from semibandit.store.rebuild import check_learns_from_shown, context_for, learn_event
@@ -38,6 +39,8 @@ class ReplayedLog:
         How many of them should have been clicked, by the learner's estimates.
     brier : float
         The Brier score: the mean squared error of the estimates; 0.25 if they are always 1/2.
+    position : int
+        The seq of the last event that it looked at.
 
     Examples
     --------
@@ -56,6 +59,15 @@ class ReplayedLog:
     clicks: int
     expected: float
     brier: float
+    position: int = 0
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the learner to a file that says how much of the log it has learned.
+
+        A service takes it in place of its own (`POST /v1/learner`), and lets it learn the rest.
+        """
+        snapshot = snapshot_of(self.learner)
+        Snapshot(snapshot.header | {LOG_POSITION: self.position}, snapshot.arrays).save(path)
 
     @property
     def rate(self) -> float:
@@ -64,7 +76,11 @@ class ReplayedLog:
 
 
 def replay_log(
-    log: str | os.PathLike[str], learner: Learner | None = None, *, progress: ProgressOption = None
+    log: str | os.PathLike[str],
+    learner: Learner | None = None,
+    *,
+    since: float | None = None,
+    progress: ProgressOption = None,
 ) -> ReplayedLog:
     """Learn the log of a service again, event by event, in its order.
 
@@ -76,7 +92,11 @@ def replay_log(
         A file of `semibandit export`, or a store.
     learner : Learner, optional
         A learner in another configuration, which is changed. By default the one that the log began
-        with, which becomes the service's learner, to the bit.
+        with, which becomes the service's learner, to the bit, unless another learner took its place
+        or a part of the log was removed.
+    since : float, optional
+        Learn only feedback of this time and later, in seconds since 1970; labels come and go from
+        the beginning on.
     progress : bool, callable or None
         Show a bar; by default if there is a terminal. A function is called with the events learned.
 
@@ -93,22 +113,27 @@ def replay_log(
     counts = {"events": 0, "passed_over": 0, "labels": 0, "clicks": 0}
     expected = error = 0.0
     with open_log(log) as opened, progress_bar(None, "events", progress) as advance:
-        own = learner is None
+        own = learner is None and since is None
         learner = opened.learner if learner is None else learner
         check_learns_from_shown(learner)
-        for _, event, decision in opened.learnable_events():
+        position = 0
+        for seq, event, decision in opened.learnable_events():
+            position = seq
             if isinstance(event, Feedback) and decision is not None:
+                if since is not None and event.at < since:
+                    continue
                 x = context_for(learner, decision, own=own)
                 estimate, answer = _predicted(learner, x, event, decision)
                 counts["labels"] += len(answer)
                 counts["clicks"] += int(answer.sum())
                 expected += float(estimate.sum())
                 error += float(((estimate - answer) ** 2).sum())
-            learned = learn_event(learner, event, decision, own=own)
+            learned = learn_event(learner, event, decision, since=0 if own else None)
             counts["events" if learned else "passed_over"] += 1
             advance(1)
     labels = counts["labels"]
-    return ReplayedLog(learner, **counts, expected=expected, brier=error / max(labels, 1))
+    brier = error / max(labels, 1)
+    return ReplayedLog(learner, **counts, expected=expected, brier=brier, position=position)
 
 
 def _predicted(

@@ -12,6 +12,7 @@ from numba import njit
 
 from semibandit._util.jit import FAST
 from semibandit._util.numba import mark_loaded
+from semibandit.models.compiled_steps import dot
 from semibandit.models.compiled_types import Contexts, Looks, Products, Rows
 from semibandit.models.simd import ROWS, VECTOR, B, chunk, forms, products
 
@@ -206,15 +207,6 @@ def look_at_few(n, rows, X, xx):
                 norm2[j, b] -= y * y
                 v = before[v]
     return Looks(margin, norm2)
-
-
-@njit(**FAST)
-def dot(v, x):
-    """v·x."""
-    total = x[0] * 0
-    for c in range(len(x)):
-        total += v[c] * x[c]
-    return total
 
 
 @njit(**FAST)

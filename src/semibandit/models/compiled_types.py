@@ -20,6 +20,7 @@ __all__ = [
     "Products",
     "Rows",
     "UpdateLog",
+    "UpdatedRows",
     "WindowArrays",
 ]
 
@@ -42,6 +43,16 @@ class Errors(NamedTuple):
 
     error_of: Ints  # row -> its rounding error
     error: Floats  # rounding errors, each as one line of d² numbers
+
+
+class UpdatedRows(NamedTuple):
+    """The touched labels and all that updates change, with room for what they may add."""
+
+    rows: Rows
+    updates: Ints  # row -> how often it was updated
+    errors: Errors
+    vector_of: Ints  # low-rank vector -> its row
+    used: Ints  # two numbers: how many rows and how many vectors there are
 
 
 class Contexts(NamedTuple):

@@ -23,7 +23,7 @@ from semibandit._util.numba import use_compiled
 from semibandit.errors import InputError
 from semibandit.models.blas import blas_function
 from semibandit.models.capacity import with_capacity
-from semibandit.models.compiled_types import Rows
+from semibandit.models.compiled_types import Rows, UpdatedRows
 from semibandit.models.dense import DenseBlocks
 from semibandit.models.fading import Forgetful, gains
 from semibandit.models.low_rank import LowRankPool
@@ -171,7 +171,9 @@ class FullState(Forgetful):
             u = along[label]
             norm2 = float(u @ x)
             amount, v = self._update(row, u, norm2, x, forward.get(label, 0.0))
-            self.w[row] += (move.get(label, 0.0) / norm2 + amount) * u
+            if label in move:  # else the norm of a tiny context may be 0
+                amount += move[label] / norm2
+            self.w[row] += amount * u
             if label in forward:
                 self._subtract(row, v)
         if self.fading is not None:
@@ -238,6 +240,21 @@ class FullState(Forgetful):
         blocks, pool = self.dense, self.low_rank
         forms = blocks.block_of, blocks.lines(), pool.newest_of, pool.before, pool.V
         return Rows(self.row_of, self.label_of, self.w, *forms)
+
+    def rows_to_update(self, labels: Ints) -> UpdatedRows:
+        """The rows for compiled updates of these labels, some of which may be untouched.
+
+        Call `set_used` afterwards.
+        """
+        untouched = labels[self.row_of[labels] < 0]
+        self.reserve_rows(len(set(untouched.tolist())))
+        self.low_rank.reserve(len(labels))
+        used, vector_of = np.array([self.n, self.low_rank.n]), self.low_rank.row_of
+        return UpdatedRows(self.rows(), self.count, self.dense.errors(), vector_of, used)
+
+    def set_used(self, updated: UpdatedRows) -> None:
+        """Take over how many rows and vectors there are after compiled updates."""
+        self.n, self.low_rank.n = map(int, updated.used)
 
     def make_dense(self, row: int) -> None:
         """Turn a row from low-rank form into a matrix; there must be capacity for it."""

@@ -21,7 +21,7 @@ from semibandit.errors import InputError
 from semibandit.models.model import Arrays, Vector, dense
 from semibandit.policies import persistence
 from semibandit.policies.context import check_numbers, read_context, read_contexts
-from semibandit.policies.fast_rule import FastRule
+from semibandit.policies.fast_rule import FastRule, LearningRule
 from semibandit.policies.features.encoded import Encoded
 from semibandit.policies.features.encoder import Encoder, NamedFeatures
 from semibandit.policies.labels import Label, Labels
@@ -107,6 +107,13 @@ class LearnerBase(ABC):
         """
         return None
 
+    def learning_rule(self) -> LearningRule | None:
+        """How compiled loops may learn in its place; None if `learn` must be called.
+
+        It may not depend on anything that learning or a change of labels changes.
+        """
+        return None
+
     def _views(self, xs: Sequence[Vector], draws: Sequence[int]) -> View:
         """`_view` of many contexts, a line for each."""
         return stacked([*map(self._view, xs, draws)])
@@ -130,13 +137,27 @@ class LearnerBase(ABC):
         """The slate for a request, by what it thinks of every row."""
         rows = self._labels.allowed(request.candidates, request.exclude)
         picked = self._pick(view, x, request.slots, rows, request.draw)
-        tried = self._probed(x, request, rows, picked)
-        slate = self._slate(view, np.append(picked, tried), x, request)
-        return replace(slate, probe=slate.labels[-1]) if len(tried) else slate
+        allowed = len(self._tie if rows is None else rows)
+        free = len(picked) < self._room(allowed, request.slots)
+        if free and self._coins_of([request])[0]:
+            return self._slate_with_probe(view, x, request, rows, picked)
+        return self._slate(view, picked, x, request)
 
-    def _probed(self, x: Vector, request: Request, rows: Ints | None, picked: Ints) -> Ints:
-        """One more row to show after those picked, or none; learners that probe override this."""
-        return picked[:0]
+    def _slate_with_probe(
+        self, view: View, x: Vector, request: Request, rows: Ints | None, picked: Ints
+    ) -> Slate:
+        """The slate of the rows that were picked, and one more that is to be tried."""
+        tried = self._probe(view, x, rows, picked)
+        slate = self._slate(view, np.append(picked, tried), x, request)
+        return replace(slate, probe=slate.labels[-1])
+
+    def _probe(self, view: View, x: Vector, rows: Ints | None, picked: Ints) -> int:
+        """The row to try, of those allowed and not picked; for learners whose coins say so."""
+        raise NotImplementedError
+
+    def _coins_of(self, requests: Sequence[Request]) -> Sequence[bool]:
+        """Whether a label may be probed for each of these requests in the present round."""
+        return [False] * len(requests)
 
     @property
     def t(self) -> int:

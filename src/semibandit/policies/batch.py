@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from semibandit._util.arrays import Ints
 from semibandit._util.numba import has_numba, use_compiled
 from semibandit.errors import InputError
 from semibandit.models.model import Sparse, Vector
+from semibandit.policies import feedback_batch
 from semibandit.policies.fast_rule import TABLE, FastRule
+from semibandit.policies.feedback_batch import can_compile
 from semibandit.policies.request import Request
 from semibandit.policies.slate import Slate
 from semibandit.policies.view import View
@@ -54,19 +57,22 @@ def find_errors(learner: Learner, requests: Sequence[Request]) -> list[InputErro
 
 
 def prepare(learner: Learner, say: Callable[[str], object]) -> None:
-    """Compile what groups of requests need, so that no request waits for it later.
+    """Compile what groups of requests and of feedback need, so that nobody waits for it later.
 
     Nothing is compiled if numpy is fast enough for this learner, or numba is not installed. `say`
     is told if it takes its time.
     """
     model = getattr(learner, "model", None)
     small = learner.n_labels * max(learner.n_inputs, 50) ** 2 < SMALL
-    if model is None or small or not has_numba():
-        return
-    say("getting ready: a second, or some 20 if it has to compile, the first time on a machine")
-    from semibandit.policies import batch_compiled
+    ranks, learns = model is not None and not small and has_numba(), can_compile(learner)
+    if ranks or learns:
+        say("getting ready: a second, or some 20 if it has to compile, the first time on a machine")
+    if learns:
+        feedback_batch.prepare(learner)
+    if ranks:
+        from semibandit.policies import batch_compiled
 
-    batch_compiled.prepare(getattr(model, "dtype", "float64"))
+        batch_compiled.prepare(getattr(model, "dtype", "float64"))
 
 
 def worth_compiling(numbers: int, to_load: int | None = TO_LOAD) -> bool:
@@ -113,22 +119,39 @@ def _decide(
     fast = rule is not None and rule.cost_kind != TABLE and any(free)
     if rule is None or not fast or not worth_compiling(views.score.size):
         return [learner._decide(views.at(b), xs[b], r) for b, r in enumerate(requests)]
-    slates = _decide_together(learner, rule, views, xs, requests)
-    for b, request in enumerate(requests):
-        if not free[b] or (rule.coins is not None and len(slates[b]) < _room(learner, request)):
-            slates[b] = learner._decide(views.at(b), xs[b], request)
+    slates, picked = _decide_together(learner, rule, views, xs, requests)
+    for b in _probed(learner, requests, slates, free) if rule.coins is not None else ():
+        rows = rule.labels.allowed(None, None)
+        one = views.at(b), xs[b], requests[b], rows, picked[b][: len(slates[b])]
+        slates[b] = learner._slate_with_probe(*one)
+    for b, every in enumerate(free):
+        if not every:
+            slates[b] = learner._decide(views.at(b), xs[b], requests[b])
     return slates
 
 
-def _room(learner: Learner, request: Request) -> int:
-    return learner._room(learner.n_labels, request.slots)
+def _probed(
+    learner: Learner, requests: Sequence[Request], slates: Sequence[Slate], free: Sequence[bool]
+) -> list[int]:
+    """The free requests that get one more label, to be tried."""
+    K = learner.n_labels
+    room = [
+        b
+        for b, request in enumerate(requests)
+        if free[b] and len(slates[b]) < learner._room(K, request.slots)
+    ]
+    tossed = learner._coins_of([requests[b] for b in room])
+    return [b for b, yes in zip(room, tossed, strict=True) if yes]
 
 
 def _decide_together(
     learner: Learner, rule: FastRule, views: View, xs: Sequence[Vector],
     requests: Sequence[Request],
-) -> list[Slate]:  # fmt: skip
-    """`_decide` for requests for which every label may be shown, without probes."""
+) -> tuple[list[Slate], Ints]:  # fmt: skip
+    """`_decide` for requests for which every label may be shown, without probes.
+
+    Beside the slates are the rows that they begin with, a line per request.
+    """
     from semibandit.policies.batch_compiled import choose_slates
 
     rows = rule.labels.allowed(None, None)
@@ -148,4 +171,4 @@ def _decide_together(
         labels = [names[row] for row in chosen[b][:size]]
         here = margin[b, :size], width[b, :size], estimate[b, :size], prob[b, :size]
         slates.append(Slate(labels, *here, r.slots, xs[b], form, t=t, given=r.given, new=r.new))
-    return slates
+    return slates, best

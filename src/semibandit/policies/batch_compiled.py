@@ -16,6 +16,7 @@ from semibandit.errors import InputError
 from semibandit.models import compiled_looks
 from semibandit.policies import compiled
 from semibandit.policies.fast_rule import DECREASING, FastRule
+from semibandit.policies.randomness import coins_of
 from semibandit.policies.scaling import Scaling
 from semibandit.policies.view import View
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
@@ -42,7 +43,8 @@ def scale_contexts(X: Floats, scaling: Scaling) -> Floats | None:
 def judge_labels(spread: float, loss: Surrogate, margin: Floats, norm2: Floats) -> View:
     """The view for margins and squared norms (B×K), if the surrogate is Square or Logistic."""
     margin, norm2 = np.array(margin, order="C"), np.ascontiguousarray(norm2)
-    view = View(margin, *(np.empty_like(margin) for _ in range(4)))
+    width, estimate, score, prob = (np.empty_like(margin) for _ in range(4))
+    view = View(margin, width, estimate, score, prob, norm2)
     logistic = isinstance(loss, Logistic)
     for b in _parts(margin):
         part = tuple(array[b] for array in view.arrays)
@@ -87,3 +89,4 @@ def prepare(dtype: str) -> None:
     sizes, best = np.zeros(1, dtype=np.intp), np.zeros((1, 1), dtype=np.intp)
     how = 0.5, 0, DECREASING
     compiled.choose_many(view.score, view.prob, np.zeros(2), np.ones(1, np.intp), how, best, sizes)
+    coins_of(0, 1, [(0, np.ones(2))] * 2)

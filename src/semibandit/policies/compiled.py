@@ -16,6 +16,8 @@ from numba import njit
 from semibandit._util.arrays import Floats, Ints
 from semibandit._util.jit import BRIEF, EXACT, FAST
 from semibandit._util.numba import mark_loaded
+from semibandit.policies.compiled_surrogate import clip, prob
+from semibandit.policies.randomness import GOLDEN
 from semibandit.policies.scaling import CLIP, LARGEST, ROUNDING
 from semibandit.theory.slate import SCORE_GRID, TIE_TOLERANCE
 
@@ -25,14 +27,14 @@ __all__ = [
     "candidates_for",
     "choose",
     "choose_many",
-    "clip",
     "judge_many",
     "unit_many",
-    "slope",
     "standardise_in_turn",
     "standardise_many",
+    "toss_many",
 ]
 
+MINUS_ZERO = np.uint64(1 << 63)  # the bits of -0.0
 FEW = 48  # up to this many slots an insertion is faster than a sort
 
 
@@ -51,24 +53,6 @@ def candidates_for(n, slots):
     """Buffers for up to n candidates and a choice of up to `slots` of them."""
     numbers = np.empty(n), np.empty(n), np.empty(n, np.int64)
     return Candidates(*numbers, np.empty(slots, np.int64), np.empty(slots))
-
-
-@njit(**FAST)
-def clip(m, R):
-    """m projected onto D = [-R, R]."""
-    return min(max(m, -R), R)
-
-
-@njit(**FAST)
-def slope(m, logistic):
-    """g(m) = -L'(m) of the surrogate."""
-    return 1.0 / (1.0 + math.exp(m)) if logistic else 1.0 - m
-
-
-@njit(**FAST)
-def prob(m, logistic):
-    """p(m) of the surrogate."""
-    return 1.0 / (1.0 + math.exp(-m)) if logistic else 0.5 * (1.0 + m)
 
 
 @njit(**FAST)
@@ -280,6 +264,29 @@ def choose_many(score, prob, tie, slots, how, best, sizes):
         for k in range(have):
             p[k] = prob[b, best[b, k]]
         sizes[b] = max(cut(have, p, a, costs, table), min(at_least, have))
+
+
+@njit(**BRIEF)
+def mixed(number):
+    """`randomness._mixed` of one number."""
+    z = (number + np.uint64(1)) * np.uint64(GOLDEN)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (z ^ (z >> np.uint64(31))) | np.uint64(1)
+
+
+@njit(**BRIEF)
+def toss_many(words, multipliers, start, t, out):
+    """`randomness.coin` for many contexts, whose numbers are given as words of 64 bits."""
+    for b in range(len(words)):
+        total = np.uint64(0)
+        for c in range(words.shape[1]):
+            word = words[b, c]
+            if word != MINUS_ZERO:  # it counts as 0, which adds nothing
+                z = word * multipliers[c]
+                total += (z ^ (z >> np.uint64(32))) * multipliers[c]
+        z = mixed(mixed(total ^ start[b]) + t)
+        out[b] = float(z >> np.uint64(11)) * 2.0**-53
 
 
 mark_loaded("policies")

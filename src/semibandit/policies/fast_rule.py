@@ -1,7 +1,8 @@
 """The fast rule: how a learner decides, in numbers that compiled loops can follow.
 
 Whether compiled code may stand in for a learner is said here and nowhere else: the learner returns
-a `FastRule` from `fast_rule()`, or None if it must be asked context by context.
+a `FastRule` from `fast_rule()`, or None if it must be asked context by context; and from
+`learning_rule()` a `LearningRule`, or None if it must be told slate by slate.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semibandit._util.arrays import Bools, Floats, Ints
+from semibandit.models.full import FullState
 from semibandit.models.model import State
 from semibandit.policies.labels import Labels
 from semibandit.theory.cost import Costs, constant, decreasing
@@ -24,6 +26,7 @@ __all__ = [
     "PROBE_DEVIATIONS",
     "TABLE",
     "FastRule",
+    "LearningRule",
     "RuleNumbers",
 ]
 
@@ -106,3 +109,13 @@ class FastRule:
         R, logistic, c_L2 = self.loss.R, isinstance(self.loss, Logistic), self.loss.c_L2
         how = self.at_least, self.project_all
         return RuleNumbers(R, logistic, c_L2, self.a, *how, kind, table, self.tie)
+
+
+class LearningRule(NamedTuple):
+    """How a learner learns, in numbers that compiled loops can follow: Figure 2 on full matrices.
+
+    Projection is of the labels that are learned alone, and nothing is forgotten.
+    """
+
+    loss: Surrogate  # square or logistic
+    state: FullState

@@ -14,13 +14,12 @@ __all__ = ["all_signs", "check_feedback", "shown_signs"]
 
 def check_feedback(shown: list[Label], clicked: list[Label], examined: list[Label] | None) -> None:
     """Raise an error unless clicked ⊆ examined ⊆ shown; None for examined means all shown."""
-    seen = shown if examined is None else examined
     there = set(shown)
-    for what, labels in (("clicked", clicked), ("examined", seen)):
-        for label in labels:
-            if label not in there:
-                raise NotShown(f"{what} has {label!r}, which was not shown: {shortened(shown)}")
-    unseen = set(clicked) - set(seen)
+    for what, labels in (("clicked", clicked), ("examined", examined or [])):
+        if not there.issuperset(labels):
+            label = next(label for label in labels if label not in there)
+            raise NotShown(f"{what} has {label!r}, which was not shown: {shortened(shown)}")
+    unseen = set() if examined is None else set(clicked) - set(examined)
     if unseen:
         raise InputError(f"{unseen.pop()!r} was clicked, but is not among the examined labels")
 

@@ -71,6 +71,10 @@ class Labels:
             return label
         return None
 
+    def find(self, labels: list[Label]) -> list[int | None]:
+        """`row` of each of these labels."""
+        return [*map(self.row if self._row is None else self._row.get, labels)]
+
     def rows(self, labels: Iterable[Label], what: str) -> Ints:
         """The rows of these labels, or an error that calls them `what`."""
         rows = []

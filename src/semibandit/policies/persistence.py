@@ -29,10 +29,11 @@ from semibandit.theory.width import Scaled, Width
 if TYPE_CHECKING:
     from semibandit.policies.learner import Learner
 
-__all__ = ["VERSION", "Snapshot", "config_of", "load", "register", "snapshot_of"]
+__all__ = ["LOG_POSITION", "VERSION", "Snapshot", "config_of", "load", "register", "snapshot_of"]
 
 VERSION = 2
 HEADER = "semibandit"
+LOG_POSITION = "log_position"  # in the header: the last event of a service's log that it learned
 COMMON = ("cost", "a", "scale", "bias", "seed")  # what every learner takes
 
 _classes: dict[str, type[Learner]] = {}  # every learner class, by its name in files

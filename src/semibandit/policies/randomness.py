@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from semibandit._util.arrays import Array, Floats, Ints
+from semibandit._util.numba import use_compiled
 from semibandit.models.model import Sparse, Vector
 
-__all__ = ["coin", "coins", "generator_for", "tie_order"]
+__all__ = ["coin", "coins", "coins_of", "generator_for", "tie_order"]
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ divided by the golden ratio: splitmix64's step
 
@@ -52,6 +54,20 @@ def coins(seed: int, t: int, draw: int, X: Any) -> Floats:
     return _toss(total[X.indptr[1:]] - total[X.indptr[:-1]], seed, rounds, draw)
 
 
+def coins_of(seed: int, t: int, asked: Sequence[tuple[int, Vector]]) -> list[float]:
+    """`coin` for each of these draw numbers and contexts, in round t."""
+    plain = all(isinstance(given, np.ndarray) for _, given in asked)
+    if not asked or not plain or not use_compiled("policies", len(asked), least=2):
+        return [coin(seed, t, draw, given) for draw, given in asked]
+    from semibandit.policies.compiled import toss_many
+
+    X = np.array([given for _, given in asked])
+    start = _start(seed, [draw for draw, _ in asked])
+    found = np.empty(len(X))
+    toss_many(X.view(np.uint64), _multipliers(X.shape[1]), start, np.uint64(t), found)
+    return found.tolist()
+
+
 def tie_order(seed: int, first: int, n: int) -> Floats:
     """A fixed random order among equal labels, for labels number first, first + 1, ..."""
     return np.random.default_rng([seed, 1, first]).random(n)
@@ -78,6 +94,10 @@ def _mixed(numbers: Any) -> Array:
 
 def _toss(words: Array, seed: int, rounds: Ints, draw: int) -> Floats:
     """A number in [0, 1) for each context's words and round."""
-    start = _mixed(np.array([(seed * 1_000_003 + draw) % 2**64], dtype=np.uint64))
-    z = _mixed(_mixed(words ^ start) + rounds.astype(np.uint64))
+    z = _mixed(_mixed(words ^ _start(seed, [draw])) + rounds.astype(np.uint64))
     return np.asarray((z >> np.uint64(11)).astype(np.float64) * 2.0**-53)
+
+
+def _start(seed: int, draws: Sequence[int]) -> Array:
+    """What tosses with these draw numbers begin with."""
+    return _mixed(np.array([(seed * 1_000_003 + draw) % 2**64 for draw in draws], dtype=np.uint64))

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from semibandit._util.arrays import Floats
+from semibandit._util.arrays import Floats, Ints
 from semibandit._util.checks import nearest, shortened
 from semibandit._util.numba import has_numba
 from semibandit.errors import InputError
 from semibandit.models.model import Arrays, Sparse, Vector, dense, take
 
-__all__ = ["LARGEST", "SCALES", "Scaling"]
+__all__ = ["LARGEST", "SCALES", "Scaling", "ScalingSums"]
 
 SCALES = ("standard", "unit", "none")
 SUMS = ("unknown", "origin", "sum", "sum2")  # what is kept of each feature
@@ -27,6 +27,16 @@ CLIP = 5.0  # deviations from the mean beyond which a feature is no further away
 ROUNDING = 1e-13  # a variance below this share of the mean square is rounding, not variance
 LARGEST = 1e100  # of features: the sums of their squares must stay finite
 ALL_ZEROS = "context is all zeros: there is nothing to tell labels apart by"
+
+
+class ScalingSums(NamedTuple):
+    """What a scaling keeps of each feature, for compiled functions, which change it in place."""
+
+    n: Ints  # one number: contexts so far
+    unknown: Floats
+    origin: Floats
+    sum: Floats
+    sum2: Floats
 
 
 class Scaling:
@@ -136,6 +146,16 @@ class Scaling:
             self.sum = np.cumsum(np.concatenate([self.sum[None, :], V]), axis=0)[-1]
             self.sum2 = np.cumsum(np.concatenate([self.sum2[None, :], V * V]), axis=0)[-1]
             self.n += len(X)
+
+    def sums(self) -> ScalingSums:
+        """Copies of the sums; arrays are empty if the scale counts nothing."""
+        n, columns = np.array([self.n]), (getattr(self, name).copy() for name in SUMS)
+        return ScalingSums(n, *columns)
+
+    def set_sums(self, sums: ScalingSums) -> None:
+        """Take over sums to which contexts were added."""
+        self.n = int(sums.n[0])
+        self.unknown, self.origin, self.sum, self.sum2 = sums[1:]
 
     # -- files ---------------------------------------------------------------------------------
 

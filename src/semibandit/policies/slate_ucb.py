@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -11,23 +12,25 @@ import numpy as np
 from semibandit._util.arrays import Bools, Floats, Ints
 from semibandit._util.checks import is_number, shortened
 from semibandit.errors import InputError
-from semibandit.models.full import Full
+from semibandit.models.full import Full, FullState
 from semibandit.models.model import Arrays, ForgettingState, Look, Model, State, Vector
 from semibandit.policies.batch import worth_compiling
-from semibandit.policies.fast_rule import PROBE_DEVIATIONS, FastRule
+from semibandit.policies.fast_rule import PROBE_DEVIATIONS, FastRule, LearningRule
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
-from semibandit.policies.randomness import coin, coins
+from semibandit.policies.randomness import coins, coins_of
 from semibandit.policies.request import Request
 from semibandit.policies.slate import Slate
 from semibandit.policies.view import View, stacked
 from semibandit.theory.cost import Cost, decreasing
-from semibandit.theory.slate import SCORE_GRID, order
+from semibandit.theory.slate import SCORE_GRID
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
 from semibandit.theory.width import Scaled, Width, is_spread_width
 
 __all__ = ["SecondOrder", "SlateUCB"]
+
+LEARNING = ("shown", "learn", "scaled", "_absorb", "_step")  # a class with its own is asked itself
 
 
 class SecondOrder(Learner):
@@ -97,8 +100,9 @@ class SecondOrder(Learner):
         return self._judge(self._look(x), draw)
 
     def _views(self, xs: Sequence[Vector], draws: Sequence[int]) -> View:
-        looks = map(Look, xs, *self._state.look_many(xs))
-        return stacked([*map(self._judge, looks, draws)])
+        margin, norm2 = self._state.look_many(xs)
+        views = stacked([*map(self._judge, map(Look, xs, margin, norm2), draws)])
+        return replace(views, norm2=norm2)
 
     def _judge(self, look: Look, draw: int) -> View:
         """Go by the estimates alone; learners that explore override this."""
@@ -106,21 +110,18 @@ class SecondOrder(Learner):
         prob = self.loss.prob(margin)
         return View(margin, np.zeros_like(margin), prob, margin, prob)
 
-    def _probed(self, x: Vector, request: Request, rows: Ints | None, picked: Ints) -> Ints:
-        """One more row to show if there is a free slot and the coin says so, or none.
-
-        It is the one that could be best: by the margin and `PROBE_DEVIATIONS` deviations.
-        """
-        allowed = len(self._tie if rows is None else rows)
-        if not self.probe or len(picked) >= self._room(allowed, request.slots):
-            return picked[:0]
-        if coin(self.seed, self._t, request.draw, request.given) >= self.probe:
-            return picked[:0]
-        look, R = self._look(x), self.loss.R
-        pool = np.setdiff1d(np.arange(allowed) if rows is None else rows, picked)
-        deviation = np.sqrt(np.maximum(look.norm2[pool], 0.0) / self.loss.c_L2)
-        score = np.clip(look.margin[pool], -R, R) + PROBE_DEVIATIONS * deviation
-        return pool[order(np.rint(score * SCORE_GRID), self._tie[pool], 1)]
+    def _probe(self, view: View, x: Vector, rows: Ints | None, picked: Ints) -> int:
+        """The row that could be best, by the margin and `PROBE_DEVIATIONS` deviations."""
+        norm2 = self._look(x).norm2 if view.norm2 is None else view.norm2
+        deviation = np.sqrt(np.maximum(norm2, 0.0) / self.loss.c_L2)
+        score = np.rint((view.margin + PROBE_DEVIATIONS * deviation) * SCORE_GRID)
+        if rows is not None:
+            out = np.ones(len(score), dtype=bool)
+            out[rows] = False
+            score[out] = -np.inf
+        score[picked] = -np.inf
+        best = np.flatnonzero(score == score.max())
+        return int(best[np.argmin(self._tie[best])])
 
     def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
         """Steps 2 and 5 of Figure 2: project labels onto D, then move those that were seen."""
@@ -150,9 +151,22 @@ class SecondOrder(Learner):
             self.at_least, self.project == "all", self._coins if probes else None,
         )  # fmt: skip
 
+    def learning_rule(self) -> LearningRule | None:
+        own = all(getattr(type(self), name) is getattr(SecondOrder, name) for name in LEARNING)
+        known = type(self.loss) in (Square, Logistic) and type(self._state) is FullState
+        if not own or not known or self.project == "all" or self.forget is not None:
+            return None
+        return LearningRule(self.loss, cast(FullState, self._state))
+
     def _coins(self, X: Any) -> Bools:
         """Whether a label may be probed in each of the next rounds, whose contexts are given."""
         return coins(self.seed, self._t, 0, X) < self.probe
+
+    def _coins_of(self, requests: Sequence[Request]) -> Sequence[bool]:
+        if not self.probe:
+            return [False] * len(requests)
+        tossed = coins_of(self.seed, self._t, [(one.draw, one.given) for one in requests])
+        return [one < self.probe for one in tossed]
 
     def _settings(self) -> dict[str, object]:
         names = ("model", "loss", "project", "at_least", "forget")

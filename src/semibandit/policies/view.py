@@ -16,7 +16,8 @@ __all__ = ["View", "stacked"]
 class View:
     """Every row's margin, width and estimate, what rows are sorted by, and what they are cut by.
 
-    For many contexts each array has a line per context.
+    For many contexts each array has a line per context. The squared norms x·A⁻¹x are there if they
+    came with many contexts; for a single one the learner knows its last look.
     """
 
     margin: Floats
@@ -24,15 +25,18 @@ class View:
     estimate: Floats
     score: Floats
     prob: Floats
+    norm2: Floats | None = None
 
     @property
     def arrays(self) -> tuple[Floats, ...]:
-        """All five arrays, in the order of the fields."""
+        """The five arrays that are always there, in the order of the fields."""
         return self.margin, self.width, self.estimate, self.score, self.prob
 
     def at(self, b: int) -> View:
         """The view of context number b, taken out of a view of many contexts."""
-        return View(*(array[b] for array in self.arrays))
+        norm2 = None if self.norm2 is None else self.norm2[b]
+        margin, width, estimate, score, prob = (array[b] for array in self.arrays)
+        return View(margin, width, estimate, score, prob, norm2)
 
 
 def stacked(views: Sequence[View]) -> View:

@@ -53,11 +53,11 @@ class StoreConfig:
         """The features as JSON can hold them."""
         return self.features.words if isinstance(self.features, NamedFeatures) else self.features
 
-    def create(self, where: str) -> Store:
+    def create(self, where: str, *, timeout: float | None = None) -> Store:
         """A new store for this configuration."""
         learner, about = self._load() if self.start_from is not None else self._build()
         check_learns_from_shown(learner)
-        return Store.create(where, learner, about)
+        return Store.create(where, learner, about, timeout=timeout)
 
     def check(self, store: Store) -> None:
         """Refuse a store that was made for something else than what is given here."""
@@ -102,13 +102,20 @@ class StoreConfig:
         return learner, {**about, "start_from": started}
 
 
-def open_store(where: str, config: StoreConfig) -> Store:
-    """The store at a folder or URL, made for this configuration if there is none yet."""
-    if not Store.exists(where):
-        return config.create(where)
-    store = Store(where)
+def open_store(
+    where: str, config: StoreConfig, *, timeout: float | None = None, follow: bool = False
+) -> Store:
+    """The store at a folder or URL, made for this configuration if there is none yet.
+
+    With `follow`, another process may be its owner; `Store.owned` says if this one is.
+    """
+    if not Store.exists(where, timeout=timeout):
+        return config.create(where, timeout=timeout)
+    store = Store(where, timeout=timeout, lock=not follow)
     try:
         config.check(store)
+        if follow:
+            store.try_lock()
     except BaseException:
         store.close()
         raise

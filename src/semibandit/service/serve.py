@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-import ipaddress
 import signal
 import socket
+import ssl
 import sys
 from collections.abc import Callable
+from types import FrameType
+from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from semibandit._util.blas import one_thread
 from semibandit.errors import InputError
 from semibandit.service.config import StoreConfig, open_store
 from semibandit.service.engine.engine import Engine
+from semibandit.service.grace import end_within
 from semibandit.service.http.app import create_app
+from semibandit.service.http.hosts import AllowedHosts, is_loopback
+from semibandit.service.http.middleware import RequestMiddleware
+from semibandit.service.http.protocol import HttpServer, TimedProtocol
+from semibandit.service.http.starting import StartingApp
+from semibandit.service.keys import Keys
 from semibandit.service.settings import Settings
 from semibandit.store.store import Store
 
@@ -42,7 +51,8 @@ def serve(
     host, port
         Where to listen; port 0 takes a free one.
     say : function
-        Called with texts for the user: what is served, and its URL once it answers.
+        Called with texts for the user: where it listens, what is served, and the URL once requests
+        are answered.
 
     Raises
     ------
@@ -50,53 +60,125 @@ def serve(
         If the address cannot be used, or is open to other machines without a key, or if the store
         was made for something else.
     StoreError
-        If the store cannot be reached, or another process uses it.
+        If the store cannot be reached, or another process uses it and this is not to follow.
     """
-    if not _loopback(host) and settings.api_key is None:
+    keys = Keys(settings)
+    if not is_loopback(host) and not keys.needed:
         raise InputError(
             f"host = {host!r} can be reached from other machines: set an API key, "
-            "--api-key or $SEMIBANDIT_API_KEY"
+            "--api-key-file, --api-key or $SEMIBANDIT_API_KEY"
         )
+    hosts = AllowedHosts(settings.allow_hosts, host)
+    _check_certificate(settings)
     one_thread()
     sys.setswitchinterval(0.0002)  # a thread that learns lets the others speak
     listening = _listen(host, port)
     try:
-        engine = _engine(open_store(where, config), settings, say)
-        at = f"[{host}]" if ":" in host else host
-        say(f"semibandit serves {engine.learner!r} from {engine.store.name}")
-        options = uvicorn.Config(
-            create_app(engine),
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            timeout_graceful_shutdown=10,
-        )
-        server = _Server(options, lambda: say(f"http://{at}:{listening.getsockname()[1]}"))
-        signal.signal(signal.SIGTERM, lambda *_: None)  # the server's own is put back to this one
+        follow, timeouts = settings.follow, settings.timeouts
+        store = open_store(where, config, timeout=timeouts.store, follow=follow)
+        url = _url(settings, host, listening)
+        built: list[RequestMiddleware] = []
+
+        def build(progress: Callable[[int, int], None]) -> ASGIApp:
+            engine = _engine(store, settings, say, progress)
+            does = "follows" if engine.following else "serves"
+            say(f"semibandit {does} {engine.learner!r} from {store.name}")
+            built.append(create_app(engine, keys, hosts))
+            return built[0]
+
+        def on_end() -> None:
+            if app.failure is None:
+                say(url)
+            else:
+                server.should_exit = True
+
+        def on_timeout(seconds: float) -> None:
+            for one in built:
+                one.count("other", 408, seconds)
+
+        app = StartingApp(build, on_end)
+        listens = f"starting at {url} (GET /readyz says how far)"
+        config_ = _uvicorn_config(app, settings)
+        server = _Server(config_, settings, lambda: say(listens), on_timeout)
+        signal.signal(signal.SIGTERM, server.handle_exit)  # also before and after it runs
+        _reload_on_hangup(keys)
         server.run(sockets=[listening])
+        if app.failure is not None:
+            raise app.failure
     finally:
         listening.close()
 
 
-def _engine(store: Store, settings: Settings, say: Callable[[str], object]) -> Engine:
+def _uvicorn_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
+    tls: dict[str, Any] = {}
+    if settings.certfile is not None:
+        tls = {"ssl_certfile": settings.certfile, "ssl_keyfile": settings.keyfile}
+    grace: Any = settings.timeouts.grace / 2  # it goes to asyncio, which takes fractions
+    return uvicorn.Config(
+        app,
+        http=TimedProtocol,
+        ws="none",
+        log_config=None,  # its loggers write as ours do
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=settings.timeouts.keep_alive,  # type: ignore[arg-type]
+        timeout_graceful_shutdown=grace,
+        **tls,
+    )
+
+
+def _url(settings: Settings, host: str, listening: socket.socket) -> str:
+    scheme = "http" if settings.certfile is None else "https"
+    name = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{name}:{listening.getsockname()[1]}"
+
+
+def _check_certificate(settings: Settings) -> None:
+    """Raise an `InputError` if HTTPS cannot be served with these files."""
+    if settings.certfile is None:
+        return
+    files = f"certfile = {settings.certfile!r}"
+    if settings.keyfile is not None:
+        files += f", keyfile = {settings.keyfile!r}"
     try:
-        return Engine(store, settings, say)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(settings.certfile, settings.keyfile, password="")  # never asks
+    except ssl.SSLError as why:
+        raise InputError(f"{files}: not a certificate and its key in PEM ({why.reason})") from None
+    except OSError as why:
+        raise InputError(f"{files} cannot be read: {why.strerror}") from None
+
+
+def _reload_on_hangup(keys: Keys) -> None:
+    """Read key files again on SIGHUP; without any, a closed terminal still ends the process."""
+    if hasattr(signal, "SIGHUP") and (keys.from_files or not sys.stderr.isatty()):
+        signal.signal(signal.SIGHUP, lambda *_: keys.reload())
+
+
+def _engine(
+    store: Store,
+    settings: Settings,
+    say: Callable[[str], object],
+    progress: Callable[[int, int], None],
+) -> Engine:
+    try:
+        return Engine(store, settings, say, progress)
     except BaseException:
         store.close()
         raise
 
 
-class _Server(uvicorn.Server):
-    """Says when it answers."""
+class _Server(HttpServer):
+    """Ends in time, whatever hangs."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], object]) -> None:
-        super().__init__(config)
-        self._ready = ready
+    _told_to_end = False
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._ready()
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if not self._told_to_end:
+            self._told_to_end = True
+            end_within(self.settings.timeouts.grace)
+        super().handle_exit(sig, frame)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -110,12 +192,3 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as why:
         raise InputError(f"cannot listen on {host}, port {port}: {why.strerror}") from None
     return listening
-
-
-def _loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from semibandit.errors import InputError
 
-__all__ = ["Limits", "Settings"]
+__all__ = ["Limits", "LogSettings", "Settings", "Timeouts", "check_key"]
+
+LOG_FORMATS = ("text", "json")
+LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,10 @@ class Limits:
         Requests that wait to be answered; more are told to come again.
     backlog : int
         Events in the log that are not yet learned; more feedback is told to come again.
+    recent : int
+        Bytes of recent decisions that are kept in memory.
+    learner : int
+        Bytes of a learner file that takes the place of the running learner.
     """
 
     body: int = 1 << 20
@@ -36,6 +43,64 @@ class Limits:
     labels: int = 100_000
     queue: int = 1024
     backlog: int = 10_000
+    recent: int = 1 << 26
+    learner: int = 1 << 30
+
+
+@dataclass(frozen=True)
+class Timeouts:
+    """How long something may take, in seconds.
+
+    Parameters
+    ----------
+    store : float
+        A connection, a statement or a lock of the store; then requests are answered with 503.
+    header, body : float
+        Until the headers of a request, and then its body, have arrived.
+    keep_alive : float
+        A connection without a request.
+    grace : float
+        From SIGTERM to the end of the process, whatever hangs.
+    """
+
+    store: float = 5.0
+    header: float = 10.0
+    body: float = 30.0
+    keep_alive: float = 60.0
+    grace: float = 10.0
+
+    def __post_init__(self) -> None:
+        for field_ in fields(self):
+            value = getattr(self, field_.name)
+            if not 0 < value < math.inf:
+                raise InputError(
+                    f"{field_.name} = {value!r}, but it must be a number of seconds above 0"
+                )
+
+
+@dataclass(frozen=True)
+class LogSettings:
+    """What the service writes to stderr.
+
+    Parameters
+    ----------
+    access : bool
+        Whether there is a line for every request.
+    format : str
+        "text", or "json" for one object a line.
+    level : str
+        The least level that is written: "debug", "info", "warning" or "error".
+    """
+
+    access: bool = False
+    format: str = "text"
+    level: str = "info"
+
+    def __post_init__(self) -> None:
+        for name, known in (("format", LOG_FORMATS), ("level", LOG_LEVELS)):
+            value = getattr(self, name)
+            if value not in known:
+                raise InputError(f"log {name} = {value!r}, expected one of {', '.join(known)}")
 
 
 @dataclass(frozen=True)
@@ -53,8 +118,28 @@ class Settings:
         The key that every request must have.
     read_key : str, optional
         A second key that may only read.
+    api_key_file, read_key_file : str, optional
+        Files with more of such keys, one a line, which are read again on SIGHUP.
     limits : Limits
         How much a request may ask for, and how many may wait.
+    timeouts : Timeouts
+        How long something may take.
+    keep : float, optional
+        Seconds after which events that a snapshot covers are removed from the log. By default
+        they stay for ever.
+    follow : bool
+        Whether to follow a store that another process writes to, and to take over when that ends.
+    follow_rank : bool
+        Whether to answer requests to rank while following; they are not logged.
+    allow_hosts : tuple of str
+        Names that the Host header of a request may have, besides those of loopback.
+    root_path : str
+        The path under which a proxy serves this service.
+    certfile, keyfile : str, optional
+        The certificate chain and its private key (PEM) to serve HTTPS with. The key may be in the
+        same file.
+    logs : LogSettings
+        What is written to stderr.
 
     Raises
     ------
@@ -67,17 +152,41 @@ class Settings:
     api_key: str | None = None
     read_key: str | None = None
     limits: Limits = field(default_factory=Limits)
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    keep: float | None = None
+    follow: bool = False
+    follow_rank: bool = False
+    allow_hosts: tuple[str, ...] = ()
+    root_path: str = ""
+    api_key_file: str | None = None
+    read_key_file: str | None = None
+    certfile: str | None = None
+    keyfile: str | None = None
+    logs: LogSettings = field(default_factory=LogSettings)
 
     def __post_init__(self) -> None:
         if self.wait is not None and not 0 < self.wait < math.inf:
             raise InputError(f"wait = {self.wait!r}, but it must be a number of seconds above 0")
+        if self.keep is not None and not (self.wait or 0) < self.keep < math.inf:
+            more = "" if self.wait is None else f" and above wait = {self.wait:g}"
+            raise InputError(
+                f"keep = {self.keep!r}, but it must be a number of seconds above 0{more}"
+            )
         if self.snapshot_every < 1:
             raise InputError(f"snapshot_every = {self.snapshot_every}, but it must be at least 1")
         for name in ("api_key", "read_key"):
-            key = getattr(self, name)
-            if key is not None and (not key or not key.isascii() or not key.isprintable()):
-                raise InputError(f"{name} must be printable ASCII, and not empty")
-        if self.read_key is not None and self.api_key is None:
-            raise InputError("a read_key without an api_key would leave writing open to everyone")
-        if self.read_key is not None and self.read_key == self.api_key:
-            raise InputError("read_key and api_key are the same: then there is no read-only key")
+            if (key := getattr(self, name)) is not None:
+                check_key(name, key)
+        if self.keyfile is not None and self.certfile is None:
+            raise InputError(f"keyfile = {self.keyfile!r} without a certfile")
+        if self.root_path and (not self.root_path.startswith("/") or self.root_path[-1] == "/"):
+            raise InputError(
+                f"root_path = {self.root_path!r}, expected a path such as /bandit, without a / "
+                "at its end"
+            )
+
+
+def check_key(name: str, key: str) -> None:
+    """Raise an `InputError` if this cannot be a key; the text does not tell the key."""
+    if not key or not key.isascii() or not key.isprintable():
+        raise InputError(f"{name}: a key must be printable ASCII, and not empty")

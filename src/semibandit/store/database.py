@@ -16,6 +16,14 @@ class Database(Protocol):
     whole: str  # the type of a 64-bit whole number
     blob: str  # the type of bytes
     real: str  # the type of a float64
+    share: str  # what ends a SELECT whose rows nobody may change before the transaction ends
+    since: float | None  # when the present call began, by time.monotonic(); None between calls
+    fence: int | None  # the epoch in which alone it may write; None for the lock's own connection
+
+    @property
+    def locked(self) -> bool:
+        """Whether it holds the lock of the store."""
+        ...
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """What a statement finds; `DuplicateId` if it inserts a key that is there already.
@@ -28,8 +36,20 @@ class Database(Protocol):
         """Run a statement that finds nothing, once for each of these values."""
         ...
 
-    def transaction(self) -> AbstractContextManager[None]:
-        """All or nothing, and on disk when the block has ended."""
+    def transaction(self, *, overwrite: bool = False) -> AbstractContextManager[None]:
+        """All or nothing, and on disk when the block has ended.
+
+        With `overwrite`, what is deleted is overwritten, not only marked as free, if the database
+        is a file of ours.
+        """
+        ...
+
+    def try_lock(self) -> bool:
+        """Get the lock of the store if it is free; whether this connection has it now."""
+        ...
+
+    def allowing(self, seconds: float) -> AbstractContextManager[None]:
+        """Let every call of the block take so long, in place of the connection's timeout."""
         ...
 
     def has_table(self, name: str) -> bool:
@@ -40,6 +60,20 @@ class Database(Protocol):
         """Do now what would else have to be done while someone waits.
 
         True if it should be done once more, while nobody writes.
+        """
+        ...
+
+    def back_up(self, name: str) -> str | None:
+        """Keep a copy of the database as it is, and say where; None if a server has its own ways.
+
+        `name` tells copies apart; one that is there already is replaced.
+        """
+        ...
+
+    def scrub(self, ids: Sequence[str]) -> bool:
+        """Let nothing of deleted rows stay in files: not in free pages, logs or our own backups.
+
+        `ids` are those of the events that were deleted. False if a reader is in the way: try again.
         """
         ...
 

@@ -1,8 +1,8 @@
-"""What a log holds: decisions, the feedback to them, and labels that came and went.
+"""What a log holds: decisions, the feedback to them, labels that came and went, new learners.
 
-An event is a row (kind, id, at, context, body): body is JSON, the context of a decision its
-float64 as bytes, so that both come back to the bit. If contexts are scaled by those before them,
-the bytes also hold what the model saw, since late feedback is learned with that.
+An event is a row (kind, id, at, context, body, subject): body is JSON, the context of a decision
+its float64 as bytes, so that both come back to the bit. If contexts are scaled by those before
+them, the bytes also hold what the model saw, since late feedback is learned with that.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ __all__ = [
     "Event",
     "Feedback",
     "LabelChange",
+    "NewLearner",
     "Row",
     "describe",
     "pack",
@@ -38,7 +39,7 @@ __all__ = [
     "unpack",
 ]
 
-Row: TypeAlias = tuple[str, str | None, float, bytes | None, str]
+Row: TypeAlias = tuple[str, str | None, float, bytes | None, str, str | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +75,10 @@ class Decision:
         The context by names, as `normalised` gives it, if it was given so.
     new : mapping
         Those of the slate: values that the learner did not know yet.
+    learner : int
+        Who decided: the seq of the `NewLearner` event that it came with, 0 if it is the first.
+    subject : str, optional
+        The client's name for the visitor, to find all decisions about one by.
     """
 
     id: str
@@ -94,6 +99,8 @@ class Decision:
     seen: Floats | None = None
     named: dict[str, Any] | None = None
     new: NewValues = field(default_factory=dict)
+    learner: int = 0
+    subject: str | None = None
 
     @property
     def asked(self) -> tuple[object, ...]:
@@ -160,14 +167,38 @@ class LabelChange:
     retire: list[Label] | None = None
 
 
-Event: TypeAlias = Decision | Feedback | LabelChange
+@dataclass(frozen=True)
+class NewLearner:
+    """Another learner took the place of the one before, from this event on.
+
+    It is the learner of a file, which then learned the log's events after `after`, up to this one.
+
+    Parameters
+    ----------
+    at : float
+        When, in seconds since 1970.
+    after : int
+        The last event of the log that the learner in the file had learned.
+    file : int
+        The number of the file in the store.
+    """
+
+    at: float
+    after: int
+    file: int
+
+
+Event: TypeAlias = Decision | Feedback | LabelChange | NewLearner
 
 _KINDS: dict[str, type[Event]] = {
     "decision": Decision,
     "feedback": Feedback,
     "labels": LabelChange,
+    "learner": NewLearner,
 }
-LEFT_OUT: dict[str, object] = {"probe": None, "named": None, "new": {}}  # as in older stores
+LEFT_OUT: dict[str, object] = {  # as in older stores
+    "probe": None, "named": None, "new": {}, "learner": 0,
+}  # fmt: skip
 _KIND_OF = {event: kind for kind, event in _KINDS.items()}
 
 
@@ -191,7 +222,7 @@ def row(event: Event) -> Row:
     """The event as a row of the log."""
     body = dict(vars(event))
     id, at, context = body.pop("id", None), body.pop("at"), body.pop("context", None)
-    seen = body.pop("seen", None)
+    seen, subject = body.pop("seen", None), body.pop("subject", None)
     for key, default in LEFT_OUT.items():
         if key in body and body[key] == default:
             del body[key]
@@ -200,18 +231,22 @@ def row(event: Event) -> Row:
     ):
         raise InputError(f"decision {id!r} has numbers that are not finite")
     packed = None if context is None else pack_both(context, seen)
-    return _KIND_OF[type(event)], id, at, packed, to_json(body).decode()
+    return _KIND_OF[type(event)], id, at, packed, to_json(body).decode(), subject
 
 
-def read(kind: str, id: str | None, at: float, context: bytes | None, body: str) -> Event:
+def read(
+    kind: str, id: str | None, at: float, context: bytes | None, body: str,
+    subject: str | None = None,
+) -> Event:  # fmt: skip
     """The event of a row; `FileError` if it is not one that `row` made."""
     if kind not in _KINDS:
         raise FileError(f"the log has an event of an unknown kind, {kind!r}")
     given: dict[str, Any] = {"at": at}
-    if kind != "labels":
+    if kind in ("decision", "feedback"):
         given["id"] = id
     if kind == "decision":
         given["context"], given["seen"] = unpack_both(context or b"")
+        given["subject"] = subject
     try:
         return _KINDS[kind](**given, **json.loads(body))
     except (TypeError, ValueError):  # by json, or by a dataclass that lacks such a field

@@ -34,7 +34,7 @@ __all__ = ["Log", "is_log", "open_log", "write_log"]
 FORMAT = 1
 KEY = b"semibandit_log"
 GROUP = 10_000  # rows of a Parquet group
-COLUMNS = ("seq", "kind", "id", "at", "context", "body")
+COLUMNS = ("seq", "kind", "id", "at", "context", "body", "subject")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class Log:
     events: Iterator[tuple[int, Event]]
 
     def learnable_events(self) -> Iterator[tuple[int, Event, Decision | None]]:
-        """Feedback with its decision, and label changes, in the log's order."""
+        """All events but decisions, feedback with its decision, in the log's order."""
         waiting: dict[str, Decision] = {}
         for seq, event in self.events:
             if isinstance(event, Decision):
@@ -183,7 +183,7 @@ def _write_parquet(file: Any, head: dict[str, Any], found: Iterable[tuple[int, E
     import pyarrow as pa
 
     text, number = pa.string(), pa.float64()
-    types = (pa.int64(), text, text, number, pa.list_(number), text)
+    types = (pa.int64(), text, text, number, pa.list_(number), text, text)
     columns = pa.schema(zip(COLUMNS, types, strict=True), metadata={KEY: json.dumps(head)})
     n, group = 0, []
     with parquet.ParquetWriter(file, columns) as writer:
@@ -199,17 +199,18 @@ def _write_parquet(file: Any, head: dict[str, Any], found: Iterable[tuple[int, E
 
 def _row(entry: tuple[int, Event]) -> dict[str, Any]:
     seq, event = entry
-    kind, id, at, _, body = events.row(event)
+    kind, id, at, _, body, subject = events.row(event)
     context = _list(event.context) if isinstance(event, Decision) else None
     if isinstance(event, Decision) and event.seen is not None:
         body = json.dumps({**json.loads(body), "seen": event.seen.tolist()})
-    return dict(zip(COLUMNS, (seq, kind, id, at, context, body), strict=True))
+    return dict(zip(COLUMNS, (seq, kind, id, at, context, body, subject), strict=True))
 
 
 def _of_json(name: str, number: int, line: bytes) -> tuple[int, Event]:
     try:
         given = json.loads(line)
-        row = {column: given[column] for column in COLUMNS}
+        row = {column: given[column] for column in COLUMNS[:-1]}
+        row["subject"] = given.get("subject")  # logs of older versions have none
         row["body"] = json.dumps(row["body"])
         row["context"] = _array(row["context"])
     except (KeyError, TypeError, ValueError):  # by json and numpy, or what json found
@@ -224,7 +225,8 @@ def _of_row(row: dict[str, Any]) -> tuple[int, Event]:
         fields = json.loads(body)
         seen, body = _array(fields.pop("seen", None)), json.dumps(fields)
     packed = None if context is None else events.pack_both(context, seen)
-    return row["seq"], events.read(row["kind"], row["id"], row["at"], packed, body)
+    event = events.read(row["kind"], row["id"], row["at"], packed, body, row.get("subject"))
+    return row["seq"], event
 
 
 def _list(context: Floats) -> list[float | None]:

@@ -2,74 +2,121 @@
 
 from __future__ import annotations
 
-import time
+import math
+import os
+import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from time import monotonic
 from typing import Any
 
-from semibandit.errors import DuplicateId, MissingExtra, StoreError, StoreInUse
+from semibandit.errors import DuplicateId, MissingExtra, StoreError
+from semibandit.store.fence import check_fence, is_write
+from semibandit.store.watchdog import WATCHDOG
 
 __all__ = ["PostgreSQL"]
 
+VACUUM_TIMEOUT = 600.0  # seconds
 LOCK = 7_363_941_152  # of the whole database: one writer
-PATIENCE = 10.0  # seconds: the server may not have noticed yet that the last writer died
+MARGIN = 0.25  # seconds that the server has to say itself that a call took too long
+PROBES = 3  # without an answer, after which a connection counts as broken
 
 
 class PostgreSQL:
-    """A connection; the writer holds an advisory lock, which the server frees if we die."""
+    """A connection; the writer holds an advisory lock, which the server frees if we die.
+
+    The server ends statements that take too long, or wait too long for a lock; if it does not
+    answer at all, the watchdog cuts the connection. If we vanish, the server notices in time.
+    """
 
     whole, blob, real = "BIGINT", "BYTEA", "DOUBLE PRECISION"
+    share = " FOR SHARE"
 
-    def __init__(self, url: str, *, write: bool, lock: bool) -> None:
+    def __init__(self, url: str, *, write: bool, timeout: float) -> None:
         try:
             import psycopg
         except ImportError:
             raise MissingExtra(
                 "PostgreSQL needs its driver: pip install 'semibandit[postgres]'"
             ) from None
-        self._psycopg = psycopg
+        self._psycopg, self._timeout = psycopg, timeout
+        self.since: float | None = None
+        self.limit = timeout + MARGIN
+        self.locked = False
+        self.fence: int | None = None
+        self._inside = False  # a transaction
+        self._was_cut = False
         try:
             told = psycopg.conninfo.conninfo_to_dict(url)
             self.name = f"postgresql://{told.get('host', '')}/{told.get('dbname', '')}"
-            self._db = psycopg.connect(url, autocommit=True, connect_timeout=5)
-            if write:
-                self._db.execute("SET synchronous_commit TO on")
+            ours = {key: value for key, value in _options(timeout).items() if key not in told}
+            self._db = psycopg.connect(url, autocommit=True, **ours)
         except psycopg.Error as why:
             raise StoreError(f"PostgreSQL: {str(why).strip()}") from None
-        if lock:
-            self._take_lock()
-
-    def _take_lock(self) -> None:
-        until = time.monotonic() + PATIENCE
-        while not self.rows("SELECT pg_try_advisory_lock(?)", (LOCK,))[0][0]:
-            if time.monotonic() > until:
-                self.close()
-                raise StoreInUse(f"another process is using {self.name}")
-            time.sleep(0.1)
+        WATCHDOG.add(self)
+        try:
+            self._set(_session(timeout))
+            if write:
+                self._set({"synchronous_commit": "on"})
+        except StoreError:
+            self.close()
+            raise
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        if self.fence is not None and not self._inside and is_write(sql):
+            with self.transaction():
+                return self.rows(sql, values)
+        self.since = monotonic()
         try:
             cursor = self._db.execute(sql.replace("?", "%s").encode(), values or None)
             return cursor.fetchall() if cursor.description else []
         except self._psycopg.errors.UniqueViolation as why:
             raise DuplicateId(f"{self.name}: {str(why).strip()}") from None
         except self._psycopg.Error as why:
-            raise StoreError(f"{self.name}: {str(why).strip()}") from None
+            raise self._failure(why) from None
+        finally:
+            self.since = None
 
     def many(self, sql: str, values: Sequence[Sequence[Any]]) -> None:
+        self.since = monotonic()
         try:
             with self._db.cursor() as cursor:
                 cursor.executemany(sql.replace("?", "%s").encode(), values)
         except self._psycopg.Error as why:
-            raise StoreError(f"{self.name}: {str(why).strip()}") from None
+            raise self._failure(why) from None
+        finally:
+            self.since = None
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self, *, overwrite: bool = False) -> Iterator[None]:
+        self.rows("BEGIN")
+        self._inside = True
         try:
-            with self._db.transaction():
-                yield
-        except self._psycopg.Error as why:
-            raise StoreError(f"{self.name}: {str(why).strip()}") from None
+            if self.fence is not None:
+                check_fence(self)
+            yield
+            self.rows("COMMIT")
+        except BaseException:
+            with suppress(StoreError):  # a connection that is gone has rolled back
+                self.rows("ROLLBACK")
+            raise
+        finally:
+            self._inside = False
+
+    def try_lock(self) -> bool:
+        if not self.locked:
+            self.locked = bool(self.rows("SELECT pg_try_advisory_lock(?)", (LOCK,))[0][0])
+        return self.locked
+
+    @contextmanager
+    def allowing(self, seconds: float) -> Iterator[None]:
+        before = self._timeout
+        self._allow(seconds)
+        try:
+            yield
+        finally:
+            with suppress(StoreError):  # whoever uses the connection next will hear of it
+                self._allow(before)
 
     def has_table(self, name: str) -> bool:
         return self.rows("SELECT to_regclass(?::text)", (name,))[0][0] is not None
@@ -77,6 +124,69 @@ class PostgreSQL:
     def tidy(self) -> bool:
         return False  # the server does
 
+    def back_up(self, name: str) -> None:
+        return None  # that is the server's
+
+    def scrub(self, ids: Sequence[str]) -> bool:
+        """Give the space of deleted rows back; archives and backups of the server are its own."""
+        with self.allowing(VACUUM_TIMEOUT):
+            self.rows("VACUUM semibandit_events")
+        return True
+
+    def cut(self) -> None:
+        """Let the call that is under way fail, as if the server had closed the connection."""
+        self._was_cut = True
+        with suppress(OSError, self._psycopg.Error), _shared(self._db.pgconn.socket) as shared:
+            shared.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
+        WATCHDOG.remove(self)
+        self.locked = False
         with suppress(self._psycopg.Error):  # what was committed is on disk
             self._db.close()
+
+    def _failure(self, why: Exception) -> StoreError:
+        """Why a call failed: if the connection was cut, the driver does not know."""
+        if self._was_cut:
+            return StoreError(f"{self.name} did not answer within {self._timeout:g} s")
+        return StoreError(f"{self.name}: {str(why).strip()}")
+
+    def _allow(self, seconds: float) -> None:
+        self._timeout, self.limit = seconds, seconds + MARGIN
+        self._set(_statements(seconds))
+
+    def _set(self, values: dict[str, Any]) -> None:
+        self.rows("; ".join(f"SET {name} TO {value}" for name, value in values.items()))
+
+
+def _shared(number: int) -> socket.socket:
+    """A second handle of a socket, to be closed by itself."""
+    return socket.socket(fileno=os.dup(number))
+
+
+def _options(timeout: float) -> dict[str, Any]:
+    """How libpq connects, unless the URL says otherwise: a host that is gone is noticed in time."""
+    return {
+        "connect_timeout": math.ceil(timeout),
+        "keepalives_idle": math.ceil(timeout),
+        "keepalives_interval": math.ceil(timeout / PROBES),
+        "keepalives_count": PROBES,
+        "tcp_user_timeout": int(1000 * timeout),
+    }
+
+
+def _session(timeout: float) -> dict[str, Any]:
+    """The same for the server's side: a lock of ours is free soon after our machine has died."""
+    return {
+        **_statements(timeout),
+        "idle_in_transaction_session_timeout": int(2000 * timeout),
+        "tcp_keepalives_idle": math.ceil(timeout),
+        "tcp_keepalives_interval": math.ceil(timeout / PROBES),
+        "tcp_keepalives_count": PROBES,
+        "tcp_user_timeout": int(1000 * timeout),
+    }
+
+
+def _statements(seconds: float) -> dict[str, Any]:
+    milliseconds = max(1, int(1000 * seconds))
+    return {"statement_timeout": milliseconds, "lock_timeout": milliseconds}

@@ -1,47 +1,107 @@
-"""The learner out of the log: a snapshot, and then what came after it, event by event."""
+"""The learner out of the log: a snapshot, and then what came after it, in the log's order."""
 
 from __future__ import annotations
 
+import io
 import logging
+from collections.abc import Callable, Sequence
+from itertools import islice, takewhile
 from typing import Any
 
 from semibandit.errors import FileError, InputError
+from semibandit.policies.feedback_batch import ShownFeedback, can_compile, learn_batch
 from semibandit.policies.learner import Learner
-from semibandit.store.event import Decision, Event, Feedback, LabelChange
+from semibandit.policies.persistence import load
+from semibandit.store.event import Decision, Event, Feedback, LabelChange, NewLearner
 from semibandit.store.store import Store
 
-__all__ = ["check_learns_from_shown", "context_for", "learn_event", "rebuild"]
+__all__ = [
+    "catch_up",
+    "check_learns_from_shown",
+    "context_for",
+    "learn_event",
+    "learn_events",
+    "learner_since",
+    "rebuild",
+]
 
 log = logging.getLogger("semibandit")
+GROUP = 256  # events read before they are learned
 
 
 def learn_event(
-    learner: Learner, event: Event, decision: Decision | None, *, own: bool = True
+    learner: Learner, event: Event, decision: Decision | None, *, since: int | None = 0
 ) -> bool:
-    """Learn from one event of the log.
+    """Learn from one event of the log: `learn_events` of this event alone.
 
-    The slate is made anew from the logged context, never taken over from `rank`: so learning as
-    events arrive and learning them from the log later are the same sums, to the bit.
+    Returns
+    -------
+    bool
+        False if the learner refuses the event with an `InputError`: it is passed over.
+    """
+    return learn_events(learner, [(event, decision)], since=since)[0]
+
+
+def learn_events(
+    learner: Learner,
+    events: Sequence[tuple[Event, Decision | None]],
+    *,
+    since: int | None = 0,
+) -> list[bool]:
+    """Learn the first of these events, as many as can be learned in one go, but at least one.
+
+    Slates are made anew from the logged contexts, never taken over from `rank`: so learning as
+    events arrive and learning them from the log later are the same sums, to the bit, however events
+    are divided between calls.
 
     Parameters
     ----------
     learner : Learner
         The learner as it was after the event before.
-    event : Event
-        The event; a decision alone teaches nothing.
-    decision : Decision or None
-        The decision that feedback is about; None for other events.
-    own : bool
-        Whether the log is this learner's own. If not, contexts are scaled anew: what the model of
-        another learner saw is not for this one.
+    events : sequence of (event, decision)
+        The next events of the log, at least one, each with the decision that feedback is about, or
+        None for other events; a decision alone teaches nothing.
+    since : int or None
+        The seq of the event that brought this learner, 0 if it is the log's first, None if it
+        never served. Contexts of decisions by another learner are scaled anew: what the model of
+        that one saw is not for this one.
 
     Returns
     -------
-    bool
-        False if the learner refuses the event with an `InputError`, which it then does every time
-        the log is learned: the event is passed over. Any other exception is a bug and comes out,
-        and the event must be learned again by a version that can.
+    list of bool
+        One for each event that was learned. False if the learner refuses the event with an
+        `InputError`, which it then does every time the log is learned: the event is passed over.
+        Any other exception is a bug and comes out: nothing was learned by this call then, and the
+        event must be learned again by a version that can.
     """
+    if can_compile(learner):
+        learned = learn_batch(learner, _shown_feedback(events, since))
+        if learned:
+            return [True] * learned
+    event, decision = events[0]
+    own = decision is not None and decision.learner == since
+    return [_learn_alone(learner, event, decision, own=own)]
+
+
+def _shown_feedback(
+    events: Sequence[tuple[Event, Decision | None]], since: int | None
+) -> list[ShownFeedback]:
+    """The feedback that these events begin with, up to one that brings new values, or another."""
+    found: list[ShownFeedback] = []
+    for event, decision in events:
+        if not isinstance(event, Feedback) or decision is None:
+            break
+        own = decision.learner == since
+        if decision.new or (decision.named is not None and not own):
+            break
+        seen = decision.seen if own else None
+        slate = decision.context, seen, decision.labels, decision.slots
+        found.append(ShownFeedback(*slate, event.clicked, event.examined))
+    return found
+
+
+def _learn_alone(learner: Learner, event: Event, decision: Decision | None, *, own: bool) -> bool:
+    """Learn an event by the learner's own methods; False if it is refused."""
     try:
         if isinstance(event, Feedback):
             assert decision is not None
@@ -75,7 +135,11 @@ def context_for(learner: Learner, decision: Decision, *, own: bool) -> Any:
     return decision.named if anew else decision.context
 
 
-def rebuild(store: Store, after: int | None = None) -> tuple[Learner, int]:
+def rebuild(
+    store: Store,
+    after: int | None = None,
+    progress: Callable[[int, int], object] = lambda done, total: None,
+) -> tuple[Learner, int]:
     """Make the learner that the log describes.
 
     Parameters
@@ -85,6 +149,9 @@ def rebuild(store: Store, after: int | None = None) -> tuple[Learner, int]:
     after : int, optional
         Start from the snapshot at this place in the log; 0 is the learner before the first event.
         By default the newest snapshot that is not damaged.
+    progress : function, optional
+        Called now and then with how many of the log's events after the snapshot are behind it, and
+        how many there are. What it raises ends the rebuilding, and comes out.
 
     Returns
     -------
@@ -102,10 +169,42 @@ def rebuild(store: Store, after: int | None = None) -> tuple[Learner, int]:
         nothing is skipped.
     """
     learner, position = _newest_snapshot(store, store.snapshots() if after is None else [after])
-    for seq, event, decision in store.learnable_events(position):
-        learn_event(learner, event, decision)
-        position = seq
+    since = learner_since(store, position)
+    first, last = position, store.last
+    progress(0, last - first)
+    waiting = store.learnable_events(position)
+    while group := list(islice(waiting, GROUP)):
+        events = [(event, decision) for _, event, decision in group]
+        while events:
+            position, event = group[-len(events)][0], events[0][0]
+            if isinstance(event, NewLearner):
+                learner, since = load(io.BytesIO(store.file(event.file))), position
+                catch_up(learner, store, event.after, position)
+                del events[0]
+            else:
+                del events[: len(learn_events(learner, events, since=since))]
+        position = group[-1][0]
+        progress(position - first, max(position, last) - first)
     return learner, position
+
+
+def learner_since(store: Store, position: int) -> int:
+    """The seq of the event that brought the learner at a place in the log; 0 for the first."""
+    return max((seq for seq, _ in store.new_learners() if seq <= position), default=0)
+
+
+def catch_up(learner: Learner, store: Store, after: int, before: int) -> int:
+    """Let the learner of a file learn what the log has between two events.
+
+    They are those of other learners: contexts are scaled anew. The seq of the last one is returned.
+    """
+    waiting = takewhile(lambda one: one[0] < before, store.learnable_events(after))
+    while group := list(islice(waiting, GROUP)):
+        events = [(event, decision) for _, event, decision in group]
+        while events:
+            del events[: len(learn_events(learner, events, since=None))]
+        after = group[-1][0]
+    return after
 
 
 def check_learns_from_shown(learner: Learner) -> None:
@@ -124,6 +223,7 @@ def check_learns_from_shown(learner: Learner) -> None:
 
 
 def _newest_snapshot(store: Store, places: list[int]) -> tuple[Learner, int]:
+    places = _usable(store, places)
     for place in reversed(places):
         try:
             return store.snapshot(place), place
@@ -132,3 +232,19 @@ def _newest_snapshot(store: Store, places: list[int]) -> tuple[Learner, int]:
                 raise FileError(f"{store.name} has no whole snapshot: {why}") from None
             log.warning("the snapshot at event %d is damaged, taking an older one: %s", place, why)
     raise FileError(f"{store.name} has no snapshot")
+
+
+def _usable(store: Store, places: list[int]) -> list[int]:
+    """The snapshots after which the log still has all that was learned."""
+    removed, learners = store.removed, store.new_learners()
+    usable = [
+        place
+        for place in places
+        if place >= removed and all(e.after >= removed for seq, e in learners if seq > place)
+    ]
+    if places and not usable:
+        raise FileError(
+            f"{store.name} has no snapshot from which its learner can be made: feedback up to "
+            f"event {removed} was removed from the log"
+        )
+    return usable

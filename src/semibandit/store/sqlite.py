@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from filelock import FileLock, Timeout
 
-from semibandit.errors import DuplicateId, MissingFile, StoreError, StoreInUse
+from semibandit.errors import DuplicateId, MissingFile, StoreError
+from semibandit.store.fence import check_fence, is_write
 
 __all__ = ["FILE", "SQLite"]
 
 FILE = "semibandit.db"
+BACKUP = ".backup"  # ends the names of copies from before a migration
 WAL = 20_000  # pages of the write-ahead log; most are put in their place before, see `tidy`.
 # Those who write beside the log's owner leave it to `tidy`: they hold the log up while they commit.
 
@@ -23,21 +27,20 @@ class SQLite:
     """A connection to `folder/semibandit.db`; the writer holds `folder/semibandit.lock`."""
 
     whole, blob, real = "INTEGER", "BLOB", "REAL"
+    share = ""  # a transaction that writes is alone
 
-    def __init__(self, folder: Path, *, write: bool, lock: bool, create: bool = False) -> None:
-        self.name = str(folder / FILE)
-        self._lock = None
-        if lock:  # taken by one thread, let go of by another
-            self._lock = FileLock(folder / "semibandit.lock", timeout=10, thread_local=False)
+    def __init__(
+        self, folder: Path, *, write: bool, timeout: float = 5.0, create: bool = False
+    ) -> None:
+        self._folder, self.name, self._timeout = folder, str(folder / FILE), timeout
+        self._lock: FileLock | None = None
+        self.since: float | None = None
+        self.fence: int | None = None
         try:
             if create:
                 folder.mkdir(parents=True, exist_ok=True)
             elif not (folder / FILE).is_file():
                 raise MissingFile(f"there is no store in {folder}: no file {FILE}")
-            if self._lock is not None:
-                self._lock.acquire()
-        except Timeout:
-            raise StoreInUse(f"another process is using {self.name}") from None
         except MissingFile:
             raise
         except OSError as why:
@@ -46,44 +49,88 @@ class SQLite:
         try:
             uri = f"{(folder / FILE).absolute().as_uri()}?mode={mode}"
             self._db = sqlite3.connect(
-                uri, uri=True, isolation_level=None, timeout=30, check_same_thread=False
+                uri, uri=True, isolation_level=None, timeout=timeout, check_same_thread=False
             )
-            if write:
-                self._db.execute("PRAGMA journal_mode=WAL")
-                self._db.execute("PRAGMA synchronous=FULL")
-                self._db.execute(f"PRAGMA wal_autocheckpoint={WAL if lock else 0}")
-                self._db.execute("BEGIN IMMEDIATE")  # it can be written, or says so now
-                self._db.execute("ROLLBACK")
-            else:
-                self._db.execute("SELECT 1 FROM sqlite_master")
         except sqlite3.Error as why:
-            self._free()
             raise StoreError(f"{self.name}: {why}") from None
+        try:
+            if write:
+                self.rows("PRAGMA journal_mode=WAL")
+                self.rows("PRAGMA synchronous=FULL")
+                self.rows("PRAGMA wal_autocheckpoint=0")
+                self.rows("BEGIN IMMEDIATE")  # it can be written, or says so now
+                self.rows("ROLLBACK")
+            else:
+                self.rows("SELECT 1 FROM sqlite_master")
+        except StoreError:
+            self.close()
+            raise
+
+    @property
+    def locked(self) -> bool:
+        """Whether it holds the lock of the store."""
+        return self._lock is not None
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        if self.fence is not None and is_write(sql) and not self._db.in_transaction:
+            with self.transaction():
+                return self.rows(sql, values)
+        self.since = monotonic()
         try:
             return self._db.execute(sql, values).fetchall()
         except sqlite3.IntegrityError as why:
             raise DuplicateId(f"{self.name}: {why}") from None
         except sqlite3.Error as why:
             raise StoreError(f"{self.name}: {why}") from None
+        finally:
+            self.since = None
 
     def many(self, sql: str, values: Sequence[Sequence[Any]]) -> None:
+        self.since = monotonic()
         try:
             self._db.executemany(sql, values)
         except sqlite3.Error as why:
             raise StoreError(f"{self.name}: {why}") from None
+        finally:
+            self.since = None
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self, *, overwrite: bool = False) -> Iterator[None]:
+        self.rows(f"PRAGMA secure_delete={'ON' if overwrite else 'OFF'}")
         self.rows("BEGIN IMMEDIATE")
         try:
+            if self.fence is not None:
+                check_fence(self)
             yield
             self.rows("COMMIT")
         except BaseException:
             if self._db.in_transaction:
                 self.rows("ROLLBACK")
             raise
+
+    def try_lock(self) -> bool:
+        if self._lock is None:  # taken by one thread, let go of by another
+            lock = FileLock(self._folder / "semibandit.lock", timeout=0, thread_local=False)
+            try:
+                lock.acquire()
+            except Timeout:
+                return False
+            except OSError as why:
+                raise StoreError(f"{self.name}: {why.strerror or why}") from None
+            self._lock = lock
+            self.rows(f"PRAGMA wal_autocheckpoint={WAL}")
+        return True
+
+    @contextmanager
+    def allowing(self, seconds: float) -> Iterator[None]:
+        before, self._timeout = self._timeout, seconds
+        self.rows(f"PRAGMA busy_timeout={int(1000 * seconds)}")
+        try:
+            yield
+        finally:
+            self._timeout = before
+            with suppress(StoreError):  # whoever uses the connection next will hear of it
+                self.rows(f"PRAGMA busy_timeout={int(1000 * before)}")
 
     def has_table(self, name: str) -> bool:
         return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)))
@@ -96,14 +143,47 @@ class SQLite:
         _, pages, _ = self.rows("PRAGMA wal_checkpoint(PASSIVE)")[0]
         return int(pages) > WAL // 2
 
+    def back_up(self, name: str) -> str:
+        kept = Path(f"{self.name}.{name}{BACKUP}")
+        part = kept.with_name(f"{kept.name}.part")
+        try:
+            part.unlink(missing_ok=True)
+            self.rows("VACUUM INTO ?", (str(part),))
+            os.replace(part, kept)
+        except OSError as why:
+            raise StoreError(f"{kept}: {why.strerror or why}") from None
+        return str(kept)
+
+    def scrub(self, ids: Sequence[str]) -> bool:
+        """Once the write-ahead log is in its place, rows that were overwritten are gone.
+
+        Backups from migrations have them, too.
+        """
+        for kept in self._folder.glob(f"{FILE}.*{BACKUP}"):
+            _erase_in_backup(kept, ids)
+        self.rows("PRAGMA busy_timeout=50")  # others wait for their turn meanwhile
+        busy, *_ = self.rows("PRAGMA wal_checkpoint(TRUNCATE)")[0]
+        return not busy
+
     def close(self) -> None:
         try:
             self._db.close()
         except sqlite3.Error:
             pass  # what was committed is on disk
         finally:
-            self._free()
+            lock, self._lock = self._lock, None
+            if lock is not None:
+                lock.release()
 
-    def _free(self) -> None:
-        if self._lock is not None:
-            self._lock.release()
+
+def _erase_in_backup(path: Path, ids: Sequence[str]) -> None:
+    try:
+        db = sqlite3.connect(path, isolation_level=None)
+        try:
+            db.execute("PRAGMA secure_delete=ON")
+            for id in ids:
+                db.execute("DELETE FROM semibandit_events WHERE id = ?", (id,))
+        finally:
+            db.close()
+    except sqlite3.Error as why:
+        raise StoreError(f"{path}: {why}") from None

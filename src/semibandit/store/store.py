@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +13,22 @@ from semibandit.errors import FileError, MissingFile, StoreError
 from semibandit.policies.learner import Learner
 from semibandit.policies.persistence import snapshot_of
 from semibandit.store import event as events
-from semibandit.store import snapshots
-from semibandit.store.connect import connect, may_exist
+from semibandit.store.connect import connect, may_exist, take_lock
 from semibandit.store.database import Database
 from semibandit.store.event import Decision, Event, Feedback
-from semibandit.store.tables import check_format, create_tables, read_meta
+from semibandit.store.fence import begin_epoch
+from semibandit.store.maintenance import Maintenance
+from semibandit.store.migrate import migrate_or_refuse
+from semibandit.store.tables import FORMAT, create_tables, read_format, read_meta, write_meta
 
 __all__ = ["Store"]
 
 PAGE = 1000  # rows read at a time
+SCAN = 600.0  # seconds that reading the whole log in one statement may take
+REOPEN_PATIENCE = 0.5  # seconds: a server may need a moment to see that our old connection ended
 
 
-class Store:
+class Store(Maintenance):
     """A log and its snapshots, in a folder or at a postgresql:// URL.
 
     Parameters
@@ -32,6 +37,12 @@ class Store:
         A folder (SQLite), or postgresql://user:password@host/database.
     write : bool
         Whether to write to it. One process at a time may; any number may read.
+    timeout : float, optional
+        Seconds that connecting, a statement or waiting for someone else's transaction may take;
+        5 by default, 60 if nothing will be written.
+    lock : bool
+        Whether to be the store's owner at once. If not, `try_lock` makes it so, and until then
+        nothing may be written.
 
     Attributes
     ----------
@@ -61,18 +72,34 @@ class Store:
     >>> store.close()
     """
 
-    def __init__(self, where: str | Path, *, write: bool = True) -> None:
-        db = connect(where, write=write)
+    def __init__(
+        self,
+        where: str | Path,
+        *,
+        write: bool = True,
+        timeout: float | None = None,
+        lock: bool = True,
+    ) -> None:
+        db = connect(where, write=write, lock=lock, timeout=timeout)
         try:
-            check_format(db)
-            self._set(where, write, db, threading.Lock(), last=_find_last(db))
+            if db.locked:
+                migrate_or_refuse(db)
+            columns = _columns(read_format(db, write=write))
+            self._set(where, write, db, threading.Lock(), _find_last(db), timeout, columns)
+            if db.locked:
+                self.epoch = begin_epoch(db)
         except BaseException:
             db.close()
             raise
 
     @classmethod
     def create(
-        cls, where: str | Path, learner: Learner, about: Mapping[str, Any] | None = None
+        cls,
+        where: str | Path,
+        learner: Learner,
+        about: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
     ) -> Store:
         """Make a new store for this learner.
 
@@ -84,6 +111,8 @@ class Store:
             The learner before the first event: it becomes snapshot 0.
         about : mapping, optional
             What the store is for, as JSON can hold it; `about` gives it back.
+        timeout : float, optional
+            As for `Store`.
 
         Returns
         -------
@@ -97,31 +126,41 @@ class Store:
         StoreError
             If it cannot be written there.
         """
-        db = connect(where, write=True, create=True)
+        db = connect(where, write=True, create=True, timeout=timeout)
+        store = cls.__new__(cls)
         try:
             create_tables(db, snapshot_of(learner).to_bytes(), about or {})
+            store._set(where, True, db, threading.Lock(), 0, timeout, _columns(FORMAT))
+            store.epoch = begin_epoch(db)
         except BaseException:
             db.close()
             raise
-        store = cls.__new__(cls)
-        store._set(where, True, db, threading.Lock(), last=0)
         return store
 
     @classmethod
-    def exists(cls, where: str | Path) -> bool:
+    def exists(cls, where: str | Path, *, timeout: float | None = None) -> bool:
         """Whether there is a store to open."""
         if not may_exist(where):
             return False
-        db = connect(where, write=False)
+        db = connect(where, write=False, timeout=timeout)
         try:
             return db.has_table("semibandit_meta")
         finally:
             db.close()
 
     def _set(
-        self, where: str | Path, write: bool, db: Database, turn: threading.Lock, last: int
+        self,
+        where: str | Path,
+        write: bool,
+        db: Database,
+        turn: threading.Lock,
+        last: int,
+        timeout: float | None,
+        columns: str,
     ) -> None:
         self.where, self.write, self._db, self.last = where, write, db, last
+        self.timeout, self._columns = timeout, columns
+        self.epoch = 0  # grows whenever a process becomes the owner; 0 if this never did
         self._turn = turn  # one thread writes at a time; SQLite would let the others sleep
 
     @property
@@ -175,17 +214,15 @@ class Store:
                 for i in range(0, len(rows), PAGE):
                     self._insert(rows[i : i + PAGE])
                 if waited is not None:
-                    self._db.rows(
-                        "UPDATE semibandit_meta SET value = ? WHERE key = 'waited'", (str(waited),)
-                    )
+                    write_meta(self._db, "waited", str(waited))
         self.last += len(rows)
         return self.last
 
     def _insert(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """In one statement: at every one a driver lets go of the interpreter and waits for it."""
         self._db.rows(
-            "INSERT INTO semibandit_events (seq, kind, id, at, context, body) VALUES "
-            + ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(rows)),
+            "INSERT INTO semibandit_events (seq, kind, id, at, context, body, subject) VALUES "
+            + ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * len(rows)),
             [value for row in rows for value in row],
         )
 
@@ -201,7 +238,7 @@ class Store:
         """The log in its order, with every event's seq; of all kinds, or of these."""
         some = f"kind IN ({', '.join('?' * len(kinds))}) AND " if kinds else ""
         sql = (
-            "SELECT seq, kind, id, at, context, body FROM semibandit_events "
+            f"SELECT seq, {self._columns} FROM semibandit_events "
             f"WHERE {some}seq > ? ORDER BY seq LIMIT {PAGE}"
         )
         while True:
@@ -213,9 +250,15 @@ class Store:
             after = page[-1][0]
 
     def learnable_events(self, after: int = 0) -> Iterator[tuple[int, Event, Decision | None]]:
-        """What there is to learn, in the log's order: feedback with its decision, label changes."""
+        """What there is to learn, in the log's order: all but decisions, feedback with its own."""
+        return self.events_with_decisions(after, ("feedback", "labels", "learner"))
+
+    def events_with_decisions(
+        self, after: int = 0, kinds: Sequence[str] = ()
+    ) -> Iterator[tuple[int, Event, Decision | None]]:
+        """As `events`; beside feedback is the decision that it is about."""
         group: list[tuple[int, Event]] = []
-        for entry in self.events(after, ("feedback", "labels")):
+        for entry in self.events(after, kinds):
             group.append(entry)
             if len(group) == PAGE:
                 yield from self._with_decisions(group)
@@ -236,46 +279,70 @@ class Store:
 
     def count(self, kind: str) -> int:
         """How many events of a kind there are."""
-        found = self._db.rows("SELECT COUNT(*) FROM semibandit_events WHERE kind = ?", (kind,))
+        with self._db.allowing(SCAN):
+            found = self._db.rows("SELECT COUNT(*) FROM semibandit_events WHERE kind = ?", (kind,))
         return int(found[0][0])
-
-    # -- snapshots -----------------------------------------------------------------------------
-
-    def snapshots(self) -> list[int]:
-        """The places in the log at which there are snapshots, oldest first."""
-        return snapshots.list_snapshots(self._db)
-
-    def snapshot(self, seq: int) -> Learner:
-        """The learner as it was after event `seq`; `FileError` if its snapshot is damaged."""
-        return snapshots.read_snapshot(self._db, seq)
-
-    def add_snapshot(self, seq: int, content: bytes) -> None:
-        """Keep the learner after event `seq`; older ones go, except the first and the last but one.
-
-        The log may be written meanwhile, by another connection of the same owner (`beside`).
-        """
-        snapshots.add_snapshot(self._db, self._turn, seq, content)
 
     # -- connections ---------------------------------------------------------------------------
 
-    def reopen(self) -> None:
-        """Connect anew to the same store, and see that it can be written; `last` is read again."""
-        self._db.close()
-        self._db = self._connect_again(lock=True)
-        with self._db.transaction():  # a disk may be full
-            self._db.rows("UPDATE semibandit_meta SET value = value WHERE key = 'waited'")
+    @property
+    def owned(self) -> bool:
+        """Whether this holds the lock of the store, so that nobody else writes."""
+        return self._db.locked
+
+    @property
+    def busy_since(self) -> float | None:
+        """When the present call to the database began, by time.monotonic(); None if there is none.
+
+        May be asked by any thread.
+        """
+        return self._db.since
+
+    def try_lock(self, patience: float = 0.0) -> bool:
+        """Become the owner if no process is, within so many seconds; whether this is the owner now.
+
+        If it is, it can be written, `last` is read again, and a new `epoch` has begun.
+        """
+        if not take_lock(self._db, patience):
+            return False
+        self.epoch = begin_epoch(self._db)
+        self.refresh()
+        return True
+
+    def refresh(self) -> None:
+        """Read `last` again: another process may have written."""
         self.last = _find_last(self._db)
 
+    def reopen(self) -> None:
+        """Connect anew to the same store; `last` is read again.
+
+        Afterwards `owned` says whether this is the owner: if so, it can be written. If not, another
+        process has become the owner meanwhile.
+        """
+        self._db.close()
+        self._db = self._connect_again()
+        if not self.try_lock(REOPEN_PATIENCE):
+            self.refresh()
+
     def beside(self) -> Store:
-        """A second connection of the same owner, for another thread."""
+        """A second connection of the same owner, for another thread.
+
+        It writes nothing any more once another process has become the owner: `StoreInUse`.
+        """
         other = object.__new__(Store)
-        db = self._connect_again(lock=False)
-        other._set(self.where, self.write, db, self._turn, last=self.last)
+        db = self._connect_again()
+        db.fence = self.epoch
+        other._set(self.where, self.write, db, self._turn, self.last, self.timeout, self._columns)
+        other.epoch = self.epoch
         return other
 
-    def _connect_again(self, *, lock: bool) -> Database:
+    def allowing(self, seconds: float) -> AbstractContextManager[None]:
+        """Let every call of the block take so long, in place of `timeout`."""
+        return self._db.allowing(seconds)
+
+    def _connect_again(self) -> Database:
         try:
-            return connect(self.where, write=self.write, lock=lock)
+            return connect(self.where, write=self.write, lock=False, timeout=self.timeout)
         except MissingFile as why:  # it was there: it may come back
             raise StoreError(str(why)) from None
 
@@ -303,7 +370,7 @@ class Store:
         for first in range(0, len(wanted), PAGE):
             some = wanted[first : first + PAGE]
             for one in self._db.rows(
-                "SELECT kind, id, at, context, body FROM semibandit_events "
+                f"SELECT {self._columns} FROM semibandit_events "
                 f"WHERE kind = ? AND id IN ({', '.join('?' * len(some))})",
                 (kind, *some),
             ):
@@ -325,4 +392,11 @@ class Store:
 
 
 def _find_last(db: Database) -> int:
-    return int(db.rows("SELECT COALESCE(MAX(seq), 0) FROM semibandit_events")[0][0])
+    """The last seq that was ever given: the last events of the log may have been erased."""
+    found = int(db.rows("SELECT COALESCE(MAX(seq), 0) FROM semibandit_events")[0][0])
+    return max(found, int(read_meta(db, "highest") or 0))
+
+
+def _columns(form: int) -> str:
+    """The columns of an event in a store of this format."""
+    return f"kind, id, at, context, body, {'subject' if form >= 3 else 'NULL'}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Mapping
 
 from semibandit._util.ids import new_id
@@ -14,7 +15,7 @@ from semibandit.policies.slate import Slate
 from semibandit.service.engine.requests import AnswerFuture, InternalError, PendingRank, Reply
 from semibandit.store.event import Decision
 
-__all__ = ["decide"]
+__all__ = ["decide", "decide_alone"]
 
 log = logging.getLogger("semibandit")
 
@@ -26,6 +27,7 @@ def decide(
     find: Callable[[set[str]], Mapping[str, Decision]],
     first: int,
     now: float,
+    since: int = 0,
 ) -> tuple[list[tuple[Decision, list[AnswerFuture]]], list[Reply]]:
     """New decisions with those who wait for them, and replies that need no decision.
 
@@ -44,6 +46,8 @@ def decide(
         The place in the log of the first new decision, and its draw; every one has its own.
     now : float
         The time of the decisions.
+    since : int
+        The seq of the event that brought the learner.
     """
     replies: list[Reply] = []
     fresh: dict[str, list[PendingRank]] = {}
@@ -70,13 +74,24 @@ def decide(
             again += others  # the id is still free for them
         else:
             replies += [(one.answer, _conflict(id)) for one in others]
-            decision = _decision(id, now, waiting[0], slate, learner.scaling_learns)
+            decision = _decision(id, now, waiting[0], slate, learner.scaling_learns, since)
             decided.append((decision, [one.answer for one in same]))
     if again:
         first += len(decided)
-        more_decided, more_replies = decide(learner, again, known, find, first, now)
+        more_decided, more_replies = decide(learner, again, known, find, first, now, since)
         decided, replies = decided + more_decided, replies + more_replies
     return decided, replies
+
+
+def decide_alone(learner: Learner, one: PendingRank) -> Decision:
+    """The decision on one request, in any thread, with the draw that it has.
+
+    Raises an `InputError` if the request is wrong, or an `InternalError` if we are.
+    """
+    slate = _rank_alone(learner, one)
+    if isinstance(slate, Exception):
+        raise slate
+    return _decision(one.id or "", time.time(), one, slate, keep_seen=False, since=0)
 
 
 def _rank(learner: Learner, pending: list[PendingRank], first: int) -> list[Slate | Exception]:
@@ -126,7 +141,7 @@ def _rank_alone(learner: Learner, one: PendingRank) -> Slate | Exception:
 
 def _repeat(one: PendingRank, before: Decision) -> Reply:
     """The reply to a request whose id has a decision."""
-    return one.answer, before if before.asked == one.asked else _conflict(before.id)
+    return one.answer, before if one.same_as(before) else _conflict(before.id)
 
 
 def _conflict(id: str) -> Conflict:
@@ -136,7 +151,9 @@ def _conflict(id: str) -> Conflict:
     )
 
 
-def _decision(id: str, now: float, one: PendingRank, slate: Slate, keep_seen: bool) -> Decision:
+def _decision(
+    id: str, now: float, one: PendingRank, slate: Slate, keep_seen: bool, since: int
+) -> Decision:
     assert slate.t is not None
     assert slate.given is not None
     return Decision(
@@ -158,4 +175,6 @@ def _decision(id: str, now: float, one: PendingRank, slate: Slate, keep_seen: bo
         dense(slate.x) if keep_seen else None,
         None if one.named is None else dict(one.named),
         slate.new,
+        since,
+        one.subject,
     )

@@ -7,8 +7,9 @@ event by event. Ranking waits for one event to be learned at most.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,13 @@ from semibandit.policies.batch import prepare
 from semibandit.policies.features.value import read_number
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
+from semibandit.service.engine.decisions import decide_alone
+from semibandit.service.engine.erasure import Eraser
 from semibandit.service.engine.feature_list import describe_features
 from semibandit.service.engine.learning import Learning
+from semibandit.service.engine.monitor import Monitor
 from semibandit.service.engine.queue import RequestQueue
+from semibandit.service.engine.replacement import replace_learner
 from semibandit.service.engine.requests import (
     AnswerFuture,
     Pending,
@@ -31,9 +36,11 @@ from semibandit.service.engine.requests import (
     Reply,
     set_results,
 )
+from semibandit.service.engine.retention import Retention
 from semibandit.service.engine.statistics import Statistics
 from semibandit.service.engine.writer import Writer
 from semibandit.service.settings import Settings
+from semibandit.store.event import Decision
 from semibandit.store.named_context import normalised
 from semibandit.store.rebuild import check_learns_from_shown, rebuild
 from semibandit.store.store import Store
@@ -43,6 +50,8 @@ __all__ = ["Engine"]
 log = logging.getLogger("semibandit")
 LARGEST = 1e100  # that an unscaled context may have: squares must not overflow
 NOT_ENCODED = np.empty(0)  # a context with names is encoded when its turn has come
+START_TIMEOUT = 60.0  # seconds that a call to the store may take while nobody waits for answers
+RESTART_AFTER = 300.0  # seconds in one call or at one event, after which only a restart helps
 
 
 class Engine:
@@ -56,6 +65,9 @@ class Engine:
         How the service runs.
     say : function, optional
         Called with a text if starting takes its time.
+    progress : function, optional
+        Called with how many events of the log were learned, and how many there are to learn. What
+        it raises comes out.
 
     Raises
     ------
@@ -82,23 +94,31 @@ class Engine:
         store: Store,
         settings: Settings | None = None,
         say: Callable[[str], object] = log.info,
+        progress: Callable[[int, int], object] = lambda done, total: None,
     ) -> None:
         self.store, self.settings = store, settings or Settings()
         # names that the store has for the numbers of a learner that was made without any
         self._names: list[str] | None = store.about.get("feature_names")
         self._column = {name: i for i, name in enumerate(self._names or [])}
-        learner, position = rebuild(store)
+        with store.allowing(START_TIMEOUT):
+            learner, position = rebuild(store, progress=progress)
+            self.statistics = Statistics.from_log(store, progress)
         self._checker = None if learner.features is None else learner.features.encoder()
         check_learns_from_shown(learner)
         prepare(learner, say)
-        self.learner: Learner = learner
-        self.statistics = Statistics.from_log(store)
         self.queue = RequestQueue(self.settings.limits.queue)
         every = self.settings.snapshot_every
-        self.learning = Learning(learner, store, position, every, lambda: bool(self.queue))
-        self.writer = Writer(
-            learner, store, self.settings, self.queue, self.learning, self.statistics
+        self.learning = Learning(
+            learner, store, position, every, self.statistics, lambda: bool(self.queue)
         )
+        self.writer = Writer(store, self.settings, self.queue, self.learning, self.statistics)
+        self._monitor = Monitor(self.writer.check_stuck)
+        self._eraser = Eraser(store, self.queue, self.writer, self.learning, self.statistics)
+        self._background = ThreadPoolExecutor(1, "maintenance")
+        self.retention = None
+        if self.settings.keep is not None:
+            self.retention = Retention(store, self.settings, self.learning, self.statistics)
+        self._running = False
 
     def start(self, deliver: Callable[[list[Reply]], None] = set_results) -> None:
         """Begin to answer and to learn.
@@ -108,24 +128,72 @@ class Engine:
         self.writer.deliver = deliver
         self.learning.start()
         self.writer.start()
+        self._monitor.start()
+        if self.retention is not None:
+            self.retention.start()
+        self._running = True
 
     def stop(self) -> None:
-        """Answer what waits, write a last snapshot, and close the store."""
+        """Answer what waits, write a last snapshot if the store can be written, and close it."""
+        self._running = False
+        if self.retention is not None:
+            self.retention.stop()
         self.queue.stop()
         self.writer.join()
-        self.learning.stop()
+        self.learning.stop(snapshot=self.writer.access.open)
+        self._background.shutdown(cancel_futures=True)
+        self._monitor.stop()
         self.store.close()
+
+    @property
+    def learner(self) -> Learner:
+        """The learner as it is now; another may take its place."""
+        return self.learning.learner
 
     @property
     def problem(self) -> str | None:
         """Why it cannot decide or learn, without any secret; None if it can."""
-        if self.writer.store_down is not None:
+        access = self.writer.access
+        if access.stuck or access.lost:
+            return access.down
+        if access.failure is not None:
             return "the store is away"
-        if self.writer.behind:
+        if access.following:
+            return self.learning.problem if self.settings.follow_rank else self._following()
+        if access.behind:
             return "a group of requests failed while it was written; the service's log says why"
         if not self.writer.alive:
             return "it does not answer any more"
         return self.learning.problem
+
+    @property
+    def live_problem(self) -> str | None:
+        """Why only a restart helps: a thread has died, or is stuck for ever; None if it need not.
+
+        A bug that stopped learning is none: it would stop it again, and until then it decides.
+        """
+        if not self._running:
+            return None
+        if self.writer.access.lost:
+            return self.writer.access.failure
+        if not self.writer.alive or (not self.learning.alive and self.learning.failed is None):
+            return "a thread has died"
+        for what, since in (
+            ("the store has not answered", self.writer.access.busy_since),
+            ("learning has been at one event", self.learning.busy_since),
+        ):
+            if since is not None and time.monotonic() - since > RESTART_AFTER:
+                return f"{what} for {time.monotonic() - since:.0f} s"
+        return None
+
+    @property
+    def following(self) -> bool:
+        """Whether another process writes to the store, and this one only follows its log."""
+        return self.writer.access.following
+
+    def _following(self) -> str:
+        behind = self.learning.backlog
+        return f"following another service, which writes to the store; {behind} events behind"
 
     @property
     def healthy(self) -> bool:
@@ -150,6 +218,7 @@ class Engine:
         exclude: list[Label] | None,
         id: str | None,
         answer: AnswerFuture,
+        subject: str | None = None,
     ) -> PendingRank:
         """Make a request to rank, for `submit`.
 
@@ -159,18 +228,22 @@ class Engine:
             A number for each feature; or {name: value} if the features have names, and those left
             out are unknown (0 if the learner was made without names).
         slots, candidates, exclude
-            As for `Learner.rank`; labels are checked when the request's turn has come.
+            As for `Learner.rank`; labels are checked when the request's turn has come. If there
+            are more labels than the limit on slots, that limit is the default.
         id : str or None
             The decision's id; None gives it a new one.
         answer : AnswerFuture
             Gets the `Decision`, or the error.
+        subject : str, optional
+            The client's name for the visitor, to find all decisions about one by.
 
         Raises
         ------
         InputError
             If the context or the slots cannot be used.
         """
-        limit, named = self.learner.read_slots(slots), None
+        limit, named = self._default_slots() if slots is None else slots, None
+        limit = self.learner.read_slots(limit)
         if self._checker is not None and isinstance(context, Mapping):
             named = normalised(context)
             numbers = dense(self._checker.encode(named).x)
@@ -184,7 +257,22 @@ class Engine:
                 f"context has numbers beyond {LARGEST:g}, and this learner takes them as they are"
             )
         given = numbers if named is None else NOT_ENCODED
-        return PendingRank(given, limit, candidates, exclude, 0, id, answer, named=named)
+        return PendingRank(
+            given, limit, candidates, exclude, 0, id, answer, subject, slots is None, named=named
+        )
+
+    def dry_run(self, pending: PendingRank) -> Decision:
+        """What would be decided now, in any thread; nothing is logged, counted or learned.
+
+        Raises
+        ------
+        InputError
+            If the request cannot be ranked.
+        InternalError
+            If a bug made it fail.
+        """
+        pending.draw = self.store.last + 1
+        return decide_alone(self.learner, pending)
 
     def submit(self, requests: Sequence[Pending]) -> None:
         """Hand requests in, all or none; their futures get the answers.
@@ -194,8 +282,13 @@ class Engine:
         ServiceUnavailable
             If too many requests wait, if more feedback waits to be learned than may, or if the
             service is stopping or has stopped learning. Nothing is recorded then.
+        StoreError
+            If the store cannot be used at the moment, or another process writes to it.
         """
         to_learn = sum(not isinstance(one, PendingRank) for one in requests)
+        access = self.writer.access
+        if access.refusing and (to_learn or not (access.following and self.settings.follow_rank)):
+            raise access.refusal()
         if to_learn and not self.learning.alive:
             raise ServiceUnavailable("learning has stopped; nothing more is taken in")
         if to_learn and self.learning.backlog + to_learn > self.settings.limits.backlog:
@@ -204,11 +297,26 @@ class Engine:
             )
         self.queue.put(requests)
 
+    def erase(self, ids: Sequence[str] | None, subject: str | None) -> Future[dict[str, Any]]:
+        """Erase decisions and their feedback, in the background; see `Eraser.erase`."""
+        return self._background.submit(self._eraser.erase, ids, subject)
+
+    def replace_learner(self, content: bytes, after: int | None) -> Future[dict[str, Any]]:
+        """Let the learner of a file take over, in the background; see `replace_learner`."""
+        return self._background.submit(
+            replace_learner, content, after, self.store, self.queue, self.learning
+        )
+
     def ask(self, make: Callable[[AnswerFuture], Pending]) -> Any:
         """Hand in one request, made by this function for a future, and wait for its answer."""
         future: Future[Any] = Future()
         self.submit([make(future)])
         return future.result()
+
+    def _default_slots(self) -> int | None:
+        """The most labels of a request that says nothing; None if there are no more than that."""
+        most = self.settings.limits.slots
+        return most if self.learner.n_labels > most else None
 
     def _vector(self, context: Sequence[float] | Mapping[str, Any] | Floats) -> Floats:
         """The context as it was given, as numbers in the order of the features."""

@@ -1,4 +1,4 @@
-"""The best label that was not shown, for the page to say where the cut fell."""
+"""The best label that was not shown, for the page to say what came next."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ PAUSE_AFTER_BUG = 60.0  # seconds
 class NextLabelLookup:
     """Looks it up for some decisions, with a small share of the time."""
 
-    def __init__(self, learner: Learner, statistics: Statistics) -> None:
-        self._learner, self._statistics = learner, statistics
+    def __init__(self, statistics: Statistics) -> None:
+        self._statistics = statistics
         self._not_before = 0.0
 
-    def add(self, decision: Decision) -> None:
-        """Put the decision among the latest of the statistics, if there is time.
+    def add(self, learner: Learner, decision: Decision) -> None:
+        """Put the decision among the latest of the statistics, with that label if there is time.
 
         The decision is right and in the log: a bug here is logged, but fails no request.
         """
         start = time.monotonic()
         if start < self._not_before:
+            self._statistics.add_latest(decision, None)
             return
         try:
-            next_label = find_next_label(self._learner, decision)
+            next_label = find_next_label(learner, decision)
         except Exception:
-            log.exception("looking up the label after the cut of %r failed", decision.id)
+            log.exception("looking up the label after those of %r failed", decision.id)
             next_label, self._not_before = None, start + PAUSE_AFTER_BUG
         else:
             end = time.monotonic()

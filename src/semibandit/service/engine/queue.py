@@ -47,6 +47,13 @@ class RequestQueue:
                 return None
             return [self._requests.popleft() for _ in range(min(len(self._requests), most))]
 
+    def drain(self) -> list[Pending]:
+        """Take out all requests that wait."""
+        with self.condition:
+            waiting = list(self._requests)
+            self._requests.clear()
+            return waiting
+
     def stop(self) -> None:
         """Take no more requests in; those that wait can still be taken out."""
         with self.condition:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from semibandit.models.model import dense
+from semibandit.policies.learner import Learner
 from semibandit.policies.request import Request
-from semibandit.store.event import Feedback, LabelChange, request_key
+from semibandit.store.event import Decision, Feedback, LabelChange, NewLearner, request_key
 
 __all__ = [
     "AnswerFuture",
     "InternalError",
     "Pending",
     "PendingFeedback",
+    "PendingErasure",
     "PendingLabelChange",
+    "PendingNewLearner",
     "PendingRank",
     "Reply",
+    "Unlogged",
     "set_results",
 ]
 
@@ -41,12 +47,21 @@ class PendingRank(Request):
 
     id: str | None
     answer: AnswerFuture
+    subject: str | None = None  # the client's name for the visitor
+    default_slots: bool = False  # whether the request said nothing of slots
 
     @property
     def asked(self) -> tuple[object, ...]:
         """The request, to know it again by."""
-        context = dense(self.given)
-        return request_key(context, self.named, self.slots, self.candidates, self.exclude)
+        return self._key(self.slots)
+
+    def same_as(self, before: Decision) -> bool:
+        """Whether this is the request that was decided; the default of slots may have changed."""
+        slots = before.slots if self.default_slots else self.slots
+        return self._key(slots) == before.asked
+
+    def _key(self, slots: int | None) -> tuple[object, ...]:
+        return request_key(dense(self.given), self.named, slots, self.candidates, self.exclude)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +80,39 @@ class PendingLabelChange:
     answer: AnswerFuture
 
 
-Pending: TypeAlias = PendingRank | PendingFeedback | PendingLabelChange
+@dataclass(frozen=True, eq=False)
+class PendingNewLearner:
+    """A learner that is to take the place of the present one; answered once it has.
+
+    `learner` is that of the event's file, and has learned the log up to event `learned`.
+    """
+
+    event: NewLearner
+    learner: Learner
+    learned: int
+    answer: AnswerFuture
+
+
+@dataclass(frozen=True, eq=False)
+class PendingErasure:
+    """Decisions that will be erased: from the answer on, nothing more is taken in about them."""
+
+    ids: frozenset[str]
+    answer: AnswerFuture
+
+
+@dataclass(frozen=True, eq=False)
+class Unlogged:
+    """The answer to a request to rank, by a service that does not write: nothing was recorded."""
+
+    decision: Decision
+
+
+Pending: TypeAlias = (
+    PendingRank | PendingFeedback | PendingLabelChange | PendingNewLearner | PendingErasure
+)
 Reply: TypeAlias = tuple[AnswerFuture, Any]  # and its result, or the exception
+DONE = (asyncio.InvalidStateError, concurrent.futures.InvalidStateError)
 
 
 def set_results(replies: list[Reply]) -> None:
@@ -74,7 +120,10 @@ def set_results(replies: list[Reply]) -> None:
     for answer, result in replies:
         if answer.done():
             continue
-        if isinstance(result, BaseException):
-            answer.set_exception(result)
-        else:
-            answer.set_result(result)
+        try:
+            if isinstance(result, BaseException):
+                answer.set_exception(result)
+            else:
+                answer.set_result(result)
+        except DONE:  # by another thread, just now
+            pass

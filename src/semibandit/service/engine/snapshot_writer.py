@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
 
-from semibandit.errors import StoreError
+from semibandit.errors import StoreError, StoreInUse
+from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
 from semibandit.policies.persistence import Snapshot, snapshot_of
 from semibandit.service.engine.requests import InternalError
+from semibandit.service.engine.statistics import Statistics
 from semibandit.store.store import Store
 
 __all__ = ["SnapshotWriter"]
@@ -21,46 +23,56 @@ TRY_AGAIN = 5.0  # seconds until a snapshot that failed is tried again
 
 
 class SnapshotWriter:
-    """Writes a snapshot after every so many events, and when it is asked to.
+    """Writes a snapshot after every so many events, and when it is asked to, with the statistics.
 
     `position` is the place in the log of the newest snapshot.
     """
 
-    def __init__(self, learner: Learner, store: Store, every: int) -> None:
+    def __init__(self, store: Store, every: int, statistics: Statistics) -> None:
         self.position = max(store.snapshots())
-        self._learner, self._store, self._every = learner, store, every
+        self._store, self._every, self._statistics = store, every, statistics
         self._events = 0  # learned since the last snapshot
         self._not_before = 0.0
         self._background = ThreadPoolExecutor(1, "snapshot")
         self._writing: Future[None] | None = None
 
-    def count_event(self) -> None:
-        """One more event was learned."""
-        self._events += 1
+    def count_events(self, n: int) -> None:
+        """So many more events were learned."""
+        self._events += n
+
+    def hurry(self) -> None:
+        """The next one is due at once."""
+        self._events = self._every
 
     def is_due(self) -> bool:
-        """Whether it is time for one, and the last one is written."""
+        """Whether it is time for one, the last one is written, and the store is ours."""
         idle = self._writing is None or self._writing.done()
-        return self._events >= self._every and idle and time.monotonic() >= self._not_before
+        due = self._events >= self._every and self._store.owned
+        return due and idle and time.monotonic() >= self._not_before
 
-    def begin(self, seq: int, futures: Sequence[Future[int]] = ()) -> None:
+    def begin(self, learner: Learner, seq: int, futures: Sequence[Future[int]] = ()) -> None:
         """Copy the learner now, between two events; it is written in the background.
 
         The futures get `seq` once the snapshot is in the store, or the reason why it is not.
         """
         self._events = 0
-        snapshot = snapshot_of(self._learner)
-        self._writing = self._background.submit(self._write, seq, snapshot, futures)
+        snapshot, labels = snapshot_of(learner), learner.labels
+        self._writing = self._background.submit(self._write, seq, snapshot, labels, futures)
 
     def close(self) -> None:
         """Wait until what was begun is written."""
         self._background.shutdown()
 
-    def _write(self, seq: int, snapshot: Snapshot, futures: Sequence[Future[int]]) -> None:
+    def _write(
+        self, seq: int, snapshot: Snapshot, labels: list[Label], futures: Sequence[Future[int]]
+    ) -> None:
         failure: Exception
         try:
+            if not self._store.owned:
+                raise StoreInUse(f"another process writes to {self._store.name}")
             with self._store.beside() as store:
                 store.add_snapshot(seq, snapshot.to_bytes())
+                self._statistics.save(store, labels)
         except StoreError as why:
             log.error("no snapshot was written: %s", why)
             failure = why

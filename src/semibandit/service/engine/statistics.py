@@ -1,130 +1,315 @@
-"""Statistics for those who watch: per minute, per label, and estimates against clicks."""
+"""Lifetime statistics for those who watch: by time, label, position, and estimates against clicks.
+
+They are counted as events are written to the log, saved in the store now and then together with the
+position in the log up to which they count, and completed from the log at the next start.
+"""
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections import deque
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, islice
+from typing import Any, TypeAlias
 
 from semibandit.policies.labels import Label
-from semibandit.store.event import Decision, Feedback
+from semibandit.service.engine.feature_drift import FeatureDrift
+from semibandit.service.engine.label_counts import LabelCounts
+from semibandit.service.engine.latest_decisions import LatestDecisions
+from semibandit.service.engine.slate_counts import MOST, SlateCounts
+from semibandit.service.engine.time_series import COUNTED, TimeSeries
+from semibandit.store.event import Decision, Event, Feedback, LabelChange
 from semibandit.store.store import Store
 
 __all__ = ["Statistics"]
 
-MINUTES = 60
-BINS = 10
-LATEST = 20
-READ_AT_START = 5000  # events
+FORMAT = 1  # of a dump
+PAGE = 1000  # events of the log counted at a time
+
+DECISIONS, EMPTY, FEEDBACK, WAITED, SHOWN, CLICKS, SIZE, WIDTH = range(len(COUNTED))
+
+WithDecision: TypeAlias = tuple[Feedback, Decision]
 
 
 class Statistics:
-    """What happened in the last hour, and since the start."""
+    """What happened since the first event of the log.
+
+    `position` is the seq of the last event that is counted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = Decision("v1", 60.0, np.ones(2), 2, None, None, ["tea"], [0.5], [0.3], [0.2], 1, 1)
+    >>> statistics = Statistics()
+    >>> statistics.add([one], [(Feedback("v1", 61.0, ["tea"]), one)], position=2)
+    >>> statistics.totals()["clicks"], Statistics.restore(statistics.dump()).totals()["clicks"]
+    (1, 1)
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self.decisions = self.feedback = self.clicks = self.shown = 0
-        self._minutes: deque[dict[str, float]] = deque(maxlen=MINUTES)
-        self._bins = [[0, 0, 0.0] for _ in range(BINS)]  # labels, clicks, sum of estimates
-        self._labels: dict[Label, list[int]] = {}  # shown and clicked, with feedback
-        self._latest: deque[dict[str, Any]] = deque(maxlen=LATEST)
+        self.position = self._saved = 0
+        self._totals: list[float] = [0] * len(COUNTED)  # without the present minute
+        self._minute: list[float] = [0] * len(COUNTED)
+        self._minute_start = self._minute_first = -math.inf  # it, and its first event
+        self._series, self._labels, self._slates = TimeSeries(), LabelCounts(), SlateCounts()
+        self._features, self._latest = FeatureDrift(), LatestDecisions()
+        self._labels_changed = 0  # how many decisions there were when labels last changed
 
-    @classmethod
-    def from_log(cls, store: Store) -> Statistics:
-        """Those of the last hour, from the end of the log, for those who watch a restart."""
-        self, since = cls(), time.time() - 60 * MINUTES
-        last = store.events(max(0, store.last - READ_AT_START))
-        recent = [event for _, event in last if event.at >= since]
-        ids = {one.id for one in recent if isinstance(one, Feedback)}
-        decisions = store.decisions(ids) if ids else {}
-        for event in recent:
-            if isinstance(event, Decision):
-                self.add_decision(event)
-                self.add_latest(event, None)
-            elif isinstance(event, Feedback):
-                self.add_feedback(event, decisions[event.id])
-        self.decisions, self.feedback = store.count("decision"), store.count("feedback")
-        return self
+    # -- counting ------------------------------------------------------------------------------
 
-    def add_decision(self, decision: Decision) -> None:
-        """Count a decision that was made."""
+    def add(
+        self,
+        decisions: Sequence[Decision],
+        feedback: Sequence[WithDecision],
+        position: int,
+        *,
+        labels_changed: bool = False,
+    ) -> None:
+        """Count events that are in the log and came at about the same time.
+
+        Parameters
+        ----------
+        decisions : sequence of Decision
+            The decisions among them.
+        feedback : sequence of (Feedback, Decision)
+            The feedback among them, with the decisions that it is about.
+        position : int
+            The seq of the last of them.
+        labels_changed : bool
+            Whether labels came or went.
+        """
         with self._lock:
-            self.decisions += 1
-            minute = self._minute(decision.at)
-            minute["decisions"] += 1
-            minute["size"] += len(decision.labels)
-            minute["width"] += sum(decision.width)
+            self._add(decisions, feedback)
+            self.position = position
+            if labels_changed:
+                self._close_minute()
+                self._labels_changed = int(self._totals[DECISIONS])
+
+    def _add(self, decisions: Sequence[Decision], feedback: Sequence[WithDecision]) -> None:
+        if not decisions and not feedback:
+            return
+        at = decisions[0].at if decisions else feedback[0][0].at
+        if at - self._minute_start >= 60 or at < self._minute_start:
+            self._close_minute()
+            self._minute_start, self._minute_first = at // 60 * 60, at
+        if decisions:
+            self._add_decisions(decisions)
+        if feedback:
+            self._add_feedback(feedback)
+
+    def _close_minute(self) -> None:
+        """Add the minute's counts to all others: one by one, they would be added too often."""
+        if any(self._minute):
+            for i, value in enumerate(self._minute):
+                self._totals[i] += value
+            self._series.add(self._minute_first, self._minute)
+            self._minute = [0] * len(COUNTED)
+
+    def _add_decisions(self, decisions: Sequence[Decision]) -> None:
+        size, width, sizes = 0, 0.0, self._slates.sizes
+        empty = sizes[0]
+        for decision in decisions:
+            n = len(decision.labels)
+            sizes[n if n <= MOST else MOST + 1] += 1
+            size += n
+            width += sum(decision.width)
+        empty = sizes[0] - empty
+        minute = self._minute
+        minute[DECISIONS] += len(decisions)
+        minute[EMPTY] += empty
+        minute[SIZE] += size
+        minute[WIDTH] += width
+        self._labels.add_decisions(decisions)
+        self._features.add(decisions[-1])
+
+    def _add_feedback(self, feedback: Sequence[WithDecision]) -> None:
+        waited = n_shown = n_clicked = 0
+        slates, labels = self._slates, self._labels
+        for given, decision in feedback:
+            waited += given.waited
+            shown = decision.labels
+            if given.examined is None:
+                slates.add_seen(decision)
+            else:
+                shown = slates.add_examined(decision, given.examined)
+            labels.add_shown(shown)
+            n_shown += len(shown)
+            if given.clicked:
+                clicked = set(given.clicked).intersection(shown)
+                slates.add_clicks(decision, clicked)
+                labels.add_clicked(clicked)
+                n_clicked += len(clicked)
+            self._latest.add_feedback(given)
+        minute = self._minute
+        minute[FEEDBACK] += len(feedback)
+        minute[WAITED] += waited
+        minute[SHOWN] += n_shown
+        minute[CLICKS] += n_clicked
 
     def add_latest(self, decision: Decision, next_label: dict[str, Any] | None) -> None:
         """Put a decision among the latest; `next_label` is the best label that was not shown."""
-        entry = {
-            "id": decision.id,
-            "at": decision.at,
-            "version": decision.version,
-            "slots": decision.slots,
-            "slate": decision.slate(),
-            "next": next_label,
-            "clicked": None,
-        }
         with self._lock:
-            self._latest.appendleft(entry)
+            self._latest.add(decision, next_label)
 
-    def add_feedback(self, feedback: Feedback, decision: Decision) -> None:
-        """Count feedback that came to a decision."""
-        clicked = set(feedback.clicked)
-        seen = None if feedback.examined is None else set(feedback.examined)
+    def forget_decisions(self, ids: Iterable[str]) -> None:
+        """Drop decisions from the latest; what was counted of them stays counted."""
         with self._lock:
-            self.feedback += 1
-            minute = self._minute(feedback.at)
-            minute["feedback"] += 1
-            for label, estimate in zip(decision.labels, decision.estimate, strict=True):
-                if seen is not None and label not in seen:
-                    continue
-                yes = label in clicked
-                self.shown += 1
-                self.clicks += yes
-                minute["shown"] += 1
-                minute["clicks"] += yes
-                found = self._bins[min(int(max(estimate, 0.0) * BINS), BINS - 1)]
-                found[0] += 1
-                found[1] += yes
-                found[2] += estimate
-                counts = self._labels.setdefault(label, [0, 0])
-                counts[0] += 1
-                counts[1] += yes
-            for entry in self._latest:
-                if entry["id"] == feedback.id:
-                    entry["clicked"] = list(feedback.clicked)
+            self._latest.forget(ids)
 
-    def summary(self) -> dict[str, Any]:
-        """All of it, as JSON can hold it."""
+    # -- the log -------------------------------------------------------------------------------
+
+    @classmethod
+    def from_log(
+        cls, store: Store, progress: Callable[[int, int], object] | None = None
+    ) -> Statistics:
+        """Those that the store has saved, and the events after them.
+
+        A store of an older version has none: its whole log is counted, once.
+
+        Parameters
+        ----------
+        store : Store
+            The log.
+        progress : function, optional
+            Called now and then with the seq of the last event counted, and that of the last one.
+        """
+        saved = store.saved_statistics()
+        self = cls()
+        if saved is not None and saved["format"] == FORMAT and saved["position"] <= store.last:
+            self = cls.restore(saved)
+        self.catch_up(store, progress)
+        self._latest.read(store)
+        return self
+
+    def catch_up(self, store: Store, progress: Callable[[int, int], object] | None = None) -> None:
+        """Count the events of the log that are not counted yet, a page at a time."""
+        for page in _pages(store, self.position):
+            ids = {one.id for _, one in page if isinstance(one, Feedback)}
+            about = {one.id: one for _, one in page if isinstance(one, Decision)}
+            about |= store.decisions(ids - about.keys())
+            for _, group in groupby(page, key=lambda entry: entry[1].at // 60):
+                self._add_logged(list(group), about)
+            if progress is not None:
+                progress(self.position, store.last)
+
+    def _add_logged(self, group: list[tuple[int, Event]], about: dict[str, Decision]) -> None:
+        """Count events of the log; the decision of one may be older than what the log keeps."""
+        events = [event for _, event in group]
+        feedback = [one for one in events if isinstance(one, Feedback) and one.id in about]
+        self.add(
+            [one for one in events if isinstance(one, Decision)],
+            [(one, about[one.id]) for one in feedback],
+            group[-1][0],
+            labels_changed=any(isinstance(one, LabelChange) for one in events),
+        )
+
+    @property
+    def unsaved(self) -> int:
+        """How far the log has gone since the statistics were last saved."""
+        return self.position - self._saved
+
+    def save(self, store: Store, labels: Sequence[Label]) -> None:
+        """Save them in the store; of the labels, at least those that can be shown now."""
         with self._lock:
-            self._minute(time.time())
-            top = sorted(self._labels.items(), key=lambda one: (-one[1][1], -one[1][0]))[:10]
+            self._labels.keep_only(labels)
+        dump = self.dump()
+        store.save_statistics(dump)
+        self._saved = dump["position"]
+
+    def dump(self) -> dict[str, Any]:
+        """All but the latest decisions, as JSON can hold it."""
+        with self._lock:
+            self._close_minute()
             return {
-                "decisions": self.decisions,
-                "feedback": self.feedback,
-                "shown": self.shown,
-                "clicks": self.clicks,
-                "minutes": [dict(one) for one in self._minutes],
-                "calibration": [
-                    {"labels": n, "clicks": clicks, "estimate": total / n if n else None}
-                    for n, clicks, total in self._bins
-                ],
-                "top": [{"label": k, "shown": n, "clicked": c} for k, (n, c) in top],
-                "latest": [dict(entry) for entry in self._latest],
+                "format": FORMAT,
+                "position": self.position,
+                "labels_changed": self._labels_changed,
+                "series": self._series.dump(),
+                "labels": self._labels.dump(),
+                "features": self._features.dump(),
+                "slates": self._slates.dump(),
+                "totals": list(self._totals),
             }
 
-    def _minute(self, at: float) -> dict[str, float]:
-        """The counts of that minute, or of the newest if that is later."""
-        start = at // 60 * 60
-        while not self._minutes or self._minutes[-1]["start"] < start:
-            behind = self._minutes[-1]["start"] + 60 if self._minutes else start
-            names = ("decisions", "feedback", "shown", "clicks", "size", "width")
-            first = max(behind, start - 60 * (MINUTES - 1))
-            self._minutes.append({"start": first, **dict.fromkeys(names, 0)})
-        for minute in reversed(self._minutes):
-            if minute["start"] <= start:
-                return minute
-        return self._minutes[0]
+    @classmethod
+    def restore(cls, dump: dict[str, Any]) -> Statistics:
+        """The statistics that were dumped."""
+        self = cls()
+        self.position = self._saved = dump["position"]
+        self._labels_changed = dump["labels_changed"]
+        self._series = TimeSeries.restore(dump["series"])
+        self._labels = LabelCounts.restore(dump["labels"])
+        self._features = FeatureDrift.restore(dump["features"])
+        self._slates = SlateCounts.restore(dump["slates"])
+        self._totals = list(dump["totals"])
+        return self
+
+    # -- what they say -------------------------------------------------------------------------
+
+    @property
+    def decisions(self) -> int:
+        """Decisions in all."""
+        return int(self.totals()["decisions"])
+
+    def totals(self) -> dict[str, Any]:
+        """What was counted since the first event, whose time is `since`."""
+        with self._lock:
+            self._close_minute()
+            counts = dict(zip(COUNTED[:6], self._totals, strict=False))
+            return {"since": self._series.since, **counts}
+
+    def recent(self, step: int, number: int, now: float) -> dict[str, float]:
+        """What was counted in the last so many intervals: minutes, hours or days, in seconds."""
+        with self._lock:
+            self._close_minute()
+            return self._series.sum(step, number, now)
+
+    def points(self, span: str) -> tuple[int, list[dict[str, float]]]:
+        """The length of an interval, and those of the last "hour", "day" or of "all" time."""
+        with self._lock:
+            self._close_minute()
+            return self._series.points(span, time.time())
+
+    def labels(self) -> LabelCounts:
+        """A copy of what was counted by label."""
+        with self._lock:
+            return self._labels.copy()
+
+    def count_never_shown(self, labels: Sequence[Label]) -> int:
+        """How many of these labels were in no slate."""
+        rows = self._labels.rows  # a label that comes meanwhile may be missed
+        return sum(label not in rows for label in labels)
+
+    @property
+    def decisions_since_labels_changed(self) -> int:
+        """Decisions since a label was last added or retired."""
+        return self.decisions - self._labels_changed
+
+    def unusual_features(self) -> tuple[list[int | str], list[int | str]]:
+        """The features that are constant, and those that drift: by name, else by number."""
+        with self._lock:
+            return self._features.find()
+
+    def summary(self) -> dict[str, Any]:
+        """What /state says, as JSON can hold it."""
+        totals = self.totals()
+        with self._lock:
+            return {
+                **{name: totals[name] for name in ("decisions", "feedback", "shown", "clicks")},
+                "totals": totals,
+                "sizes": self._slates.by_size(),
+                "positions": self._slates.by_position(),
+                "minutes": self._series.minutes(time.time()),
+                "calibration": self._slates.calibration(),
+                "top": self._labels.top(10),
+                "latest": self._latest.describe(),
+            }
+
+
+def _pages(store: Store, after: int) -> Iterator[list[tuple[int, Event]]]:
+    """The log after a seq, so many events at a time."""
+    events = store.events(after)
+    while page := list(islice(events, PAGE)):
+        yield page

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
+from semibandit._util.checks import shortened
 from semibandit.errors import Conflict, InputError, UnknownDecision
+from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.feedback import check_feedback
 from semibandit.policies.labels import read_labels
 from semibandit.policies.learner import Learner
 from semibandit.service.engine.requests import AnswerFuture, PendingFeedback, Reply
 from semibandit.store.event import Decision, Feedback, LabelChange
 
-__all__ = ["check_label_change", "sort_feedback"]
+__all__ = ["check_label_change", "check_replacement", "sort_feedback"]
 
 
 def sort_feedback(
@@ -19,10 +22,12 @@ def sort_feedback(
     decisions: Mapping[str, Decision],
     known: Mapping[str, Feedback],
     now: float,
+    oldest: float = -math.inf,
 ) -> tuple[list[tuple[Feedback, Decision, list[AnswerFuture]]], list[Reply]]:
     """Feedback that is new and right, with its decision, and replies to all other.
 
     `decisions` has the decisions with the ids, `known` the feedback there is to them already.
+    Decisions from before `oldest` are about to leave the log.
     """
     replies: list[Reply] = []
     fresh: dict[str, tuple[Feedback, Decision, list[AnswerFuture]]] = {}
@@ -31,7 +36,7 @@ def sort_feedback(
         id = given.id
         before = known.get(id) or (fresh[id][0] if id in fresh else None)
         try:
-            decision = _check(given, decisions.get(id), before)
+            decision = _check(given, decisions.get(id), before, oldest)
         except InputError as why:
             replies.append((one.answer, why))
             continue
@@ -58,10 +63,33 @@ def check_label_change(learner: Learner, change: LabelChange, most: int) -> None
         learner.check_labels(change.retire)
 
 
-def _check(given: Feedback, decision: Decision | None, before: Feedback | None) -> Decision:
+def check_replacement(present: Learner, other: Learner) -> None:
+    """Raise an `InputError` if a learner cannot take another's place: another shape, or labels."""
+    there, given = (one.features or one.n_features for one in (present, other))
+    if given != there:
+        raise InputError(
+            f"the learner has features {_words(given)}, this service has {_words(there)}"
+        )
+    mine, theirs = set(present.labels), set(other.labels)
+    missing = [label for label in present.labels if label not in theirs]
+    extra = [label for label in other.labels if label not in mine]
+    if missing or extra:
+        what = f"lacks {shortened(missing)}" if missing else f"also has {shortened(extra)}"
+        raise InputError(f"the learner has other labels than this service: it {what}")
+
+
+def _words(features: int | NamedFeatures) -> int | str:
+    return features if isinstance(features, int) else features.words
+
+
+def _check(
+    given: Feedback, decision: Decision | None, before: Feedback | None, oldest: float
+) -> Decision:
     """The decision that the feedback is about; an `InputError` if it cannot be taken."""
     if decision is None:
         raise UnknownDecision(f"id = {given.id!r}, but no decision has that id")
+    if before is None and decision.at < oldest:
+        raise UnknownDecision(f"id = {given.id!r} is of a decision that is no longer kept")
     if before is None:
         clicked = read_labels(given.clicked, "clicked")
         examined = None if given.examined is None else read_labels(given.examined, "examined")

@@ -8,14 +8,15 @@ answers. So nothing is answered, and nothing is learned, that is not in the log.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import TypeAlias
 
-from semibandit.errors import DuplicateId, InputError, ServiceUnavailable, StoreError
-from semibandit.policies.learner import Learner
+from semibandit.errors import Conflict, DuplicateId, InputError, ServiceUnavailable, StoreError
 from semibandit.service.engine.deadline import FeedbackDeadline
 from semibandit.service.engine.decisions import decide
 from semibandit.service.engine.learning import Learning, LoggedEvent
@@ -26,16 +27,24 @@ from semibandit.service.engine.requests import (
     AnswerFuture,
     InternalError,
     Pending,
+    PendingErasure,
     PendingFeedback,
     PendingLabelChange,
+    PendingNewLearner,
     PendingRank,
     Reply,
+    Unlogged,
     set_results,
 )
 from semibandit.service.engine.statistics import Statistics
-from semibandit.service.engine.validation import check_label_change, sort_feedback
+from semibandit.service.engine.store_access import FOLLOW_EVERY, STORE_AWAY, StoreAccess
+from semibandit.service.engine.validation import (
+    check_label_change,
+    check_replacement,
+    sort_feedback,
+)
 from semibandit.service.settings import Settings
-from semibandit.store.event import Decision, Event, Feedback, LabelChange
+from semibandit.store.event import Decision, Event, Feedback, LabelChange, NewLearner
 from semibandit.store.store import Store
 
 __all__ = ["Writer"]
@@ -43,38 +52,36 @@ __all__ = ["Writer"]
 log = logging.getLogger("semibandit")
 GROUP = 512  # requests answered together
 TIDY_EVERY = 1000  # events between two times the store is tidied
+SAVE_EVERY = 20_000  # events between two times the statistics are saved, at least
 CHECK_EVERY = 1.0  # seconds between two looks at the store and at decisions without feedback
-STORE_AWAY = "the store cannot be reached or written at the moment: try again with the same id"
 
 Decided: TypeAlias = list[tuple[Decision, list[AnswerFuture]]]
 Given: TypeAlias = list[tuple[Feedback, Decision, list[AnswerFuture]]]
-Changed: TypeAlias = list[tuple[LabelChange, AnswerFuture]]
+Change: TypeAlias = PendingLabelChange | PendingNewLearner
+Changed: TypeAlias = list[tuple[LabelChange | NewLearner, Change]]
 
 
 class Writer:
-    """Answers the requests of a queue.
-
-    `store_down` says why the store cannot be used, if it cannot. `behind` is True while the log may
-    have events that learning was not given: after a failure that may have come after a commit.
-    """
+    """Answers the requests of a queue, if it has access to the store; else it refuses them."""
 
     def __init__(
         self,
-        learner: Learner,
         store: Store,
         settings: Settings,
         queue: RequestQueue,
         learning: Learning,
         statistics: Statistics,
     ) -> None:
-        self.store_down: str | None = None
-        self.behind = False
+        self.access = StoreAccess(store, settings, learning, statistics)
         self.deliver: Callable[[list[Reply]], None] = set_results
-        self.recent = RecentDecisions(store, learner.n_features)
-        self._learner, self._store, self._settings = learner, store, settings
+        self.observe_commit: Callable[[float], object] = _ignore  # told the seconds of a commit
+        self.recent = RecentDecisions(store, settings.limits.recent)
+        self.erasing: set[str] = set()  # ids of decisions that are about to leave the log
+        self._store, self._settings = store, settings
         self._queue, self._learning, self._statistics = queue, learning, statistics
         self._deadline = FeedbackDeadline(store, settings.wait)
-        self._next_labels = NextLabelLookup(learner, statistics)
+        self._next_labels = NextLabelLookup(statistics)
+        self._group: list[Pending] = []  # at work
         self._recording = False  # from the first byte written until learning knows of it
         self._last_time = 0.0
         self._background = ThreadPoolExecutor(1, "tidy")
@@ -86,6 +93,19 @@ class Writer:
     def alive(self) -> bool:
         """Whether it answers."""
         return self._thread.is_alive()
+
+    @property
+    def store_down(self) -> str | None:
+        """Why the store cannot be used, or None."""
+        return self.access.down
+
+    @property
+    def behind(self) -> bool:
+        """Whether the log may have events that learning was not given.
+
+        So it is after a failure that may have come after a commit, and while following.
+        """
+        return self.access.behind
 
     def start(self) -> None:
         """Begin."""
@@ -101,43 +121,78 @@ class Writer:
 
     def _run(self) -> None:
         while True:
-            idle = self.store_down is None and not self.behind and self._settings.wait is None
-            group = self._queue.take(GROUP, None if idle else CHECK_EVERY)
+            every = FOLLOW_EVERY if self.access.following else CHECK_EVERY
+            group = self._queue.take(GROUP, every)
             if group is None:
                 return
+            self._group = group
             replies = self._process(group)
+            self._group = []
+            self.access.stuck = False
             if replies:
                 self.deliver(replies)
 
     def _process(self, group: list[Pending]) -> list[Reply]:
         """The replies to a group of requests; whatever fails, the writer goes on."""
+        access, start = self.access, time.monotonic()
         try:
-            self._catch_up()
+            if access.behind:
+                if not access.catch_up():
+                    return self._refuse(group)
+                self._start_anew()
             self._give_up_late()
-            return self._answer(group) if group else []
+            group, replies = self._sort_erasures(group)
+            return replies + self._answer(group) if group else replies
         except StoreError as why:
-            if self.store_down is None:
-                log.error("the store failed: %s", why)
-            self.store_down, self.behind = str(why), True
-            return [(one.answer, StoreError(STORE_AWAY)) for one in group]
+            access.fail(why, time.monotonic() - start)
+            late = self._queue.drain() if access.refusing else []
+            return self._refuse(group + late)
         except Exception:
             log.exception("a group of %d requests failed", len(group))
-            self.behind = self.behind or self._recording
+            access.behind = access.behind or self._recording
+            access.postpone()
             return [(one.answer, InternalError("a group failed")) for one in group]
         finally:
             self._recording = False
 
-    def _catch_up(self) -> None:
-        """After a failure: connect again, and learn what was written though nobody was told."""
-        if not self.behind:
-            return
-        self._store.reopen()
+    def _start_anew(self) -> None:
+        """Forget what was known of the log: it may have been written by another process."""
         self.recent.forget()
-        missed = self._store.learnable_events(self._learning.last_put)
-        self._learning.put([LoggedEvent(*one) for one in missed])
-        if self.store_down is not None:
-            log.warning("the store is back")
-        self.store_down, self.behind = None, False
+        self._deadline = FeedbackDeadline(self._store, self._settings.wait)
+        for _, event in self._store.events(self._store.last - 1):
+            self._last_time = max(self._last_time, event.at)  # of a clock that is ahead of ours
+
+    def _refuse(self, group: list[Pending]) -> list[Reply]:
+        """Replies without the store: to rank, if that is wanted while following; else refusals."""
+        ranks: list[PendingRank] = []
+        replies: list[Reply] = []
+        follows = self.access.following and self._settings.follow_rank
+        for one in group:
+            if follows and isinstance(one, PendingRank):
+                one.id = None  # as if nobody had asked for it before
+                ranks.append(one)
+            else:
+                replies.append((one.answer, self.access.refusal()))
+        first, now = self._store.last + 1, self._now()
+        decided, refused = decide(self._learning.learner, ranks, {}, lambda _: {}, first, now)
+        for decision, answers in decided:
+            replies += [(answer, Unlogged(decision)) for answer in answers]
+        return replies + refused
+
+    def check_stuck(self) -> None:
+        """If the store does not answer, refuse what waits for it; for another thread to call.
+
+        The call goes on: if it returns after all, what it wrote is in the log, and learned.
+        """
+        if not self.access.is_stuck():
+            return
+        if not self.access.stuck:
+            log.error("the store does not answer")
+        self.access.stuck = True
+        waiting = [*self._group, *self._queue.drain()]
+        replies = [(one.answer, StoreError(STORE_AWAY)) for one in waiting if not one.answer.done()]
+        if replies:
+            self.deliver(replies)
 
     def _answer(self, group: list[Pending], *, assume_new: bool = True) -> list[Reply]:
         """Decide, check, write, and only then answer.
@@ -146,20 +201,24 @@ class Writer:
         not, nothing is written then, and the group is answered again with all ids looked up.
         """
         now, recent = self._now(), self.recent
+        replies: list[Reply] = []
         ranks = [one for one in group if isinstance(one, PendingRank)]
         feedback = [one for one in group if isinstance(one, PendingFeedback)]
-        changes = [one for one in group if isinstance(one, PendingLabelChange)]
+        changes = [one for one in group if isinstance(one, Change)]
         decided: Decided = []
         given: Given = []
-        replies: list[Reply] = []
         if ranks:
             find = recent.in_memory if assume_new else recent.decisions
             known = find({one.id for one in ranks if one.id is not None})
             first = self._store.last + 1
-            decided, replies = decide(self._learner, ranks, known, recent.decisions, first, now)
+            learner, since = self._learning.current
+            decided, more = decide(learner, ranks, known, recent.decisions, first, now, since)
+            replies += more
         if feedback:
             ids = {one.feedback.id for one in feedback}
-            given, more = sort_feedback(feedback, recent.decisions(ids), recent.feedback(ids), now)
+            oldest = now - (self._settings.keep or math.inf)
+            decisions, known_feedback = recent.decisions(ids), recent.feedback(ids)
+            given, more = sort_feedback(feedback, decisions, known_feedback, now, oldest)
             replies += more
         changed, more = self._sort_changes(changes, now)
         try:
@@ -174,67 +233,100 @@ class Writer:
     ) -> list[Reply]:
         """Write it all to the log; then hand it to learning, remember it, count it, and reply."""
         decisions, feedback = [one[0] for one in decided], [one[0] for one in given]
-        events: list[Event] = [*decisions, *feedback, *(change for change, _ in changed)]
+        events: list[Event] = [*decisions, *feedback, *(event for event, _ in changed)]
         if not events and waited is None:
             return []
         seq = self._store.last + 1 + len(decided)
         to_learn = [LoggedEvent(seq + i, one[0], one[1]) for i, one in enumerate(given)]
         seq += len(given)
-        to_learn += [
-            LoggedEvent(seq + i, change, None, self._reply_when_learned(answer, change))
-            for i, (change, answer) in enumerate(changed)
-        ]
-        self._recording = True
+        to_learn += [self._logged(seq + i, *one) for i, one in enumerate(changed)]
+        self._recording, start = True, time.perf_counter()
         try:
-            self._store.append(events, waited)
+            with self.access.calling():
+                self._store.append(events, waited)
         except DuplicateId:  # nothing was written
             self._recording = False
             raise
+        self.observe_commit(time.perf_counter() - start)
         self._learning.put(to_learn)
         self.recent.add(decisions, feedback)
+        self.access.hand_over(self._store.last)
         self._recording = False
         self._tidy()
-        return self._count(decided, given)
+        return self._count(decided, given, bool(changed))
 
-    def _count(self, decided: Decided, given: Given) -> list[Reply]:
+    def _count(self, decided: Decided, given: Given, labels_changed: bool) -> list[Reply]:
         """Add these to the statistics, and make the replies."""
+        self._statistics.add(
+            [one[0] for one in decided],
+            [one[:2] for one in given],
+            self._store.last,
+            labels_changed=labels_changed,
+        )
         replies: list[Reply] = []
         for decision, answers in decided:
-            self._statistics.add_decision(decision)
             replies += [(answer, decision) for answer in answers]
-        for feedback, decision, answers in given:
-            self._statistics.add_feedback(feedback, decision)
+        for feedback, _, answers in given:
             replies += [(answer, feedback) for answer in answers]
         if decided:
-            self._next_labels.add(decided[-1][0])
+            self._next_labels.add(self._learning.learner, decided[-1][0])
         return replies
 
-    # -- label changes -------------------------------------------------------------------------
+    # -- changes of labels and learners, erasures -----------------------------------------------
 
-    def _sort_changes(
-        self, changes: list[PendingLabelChange], now: float
-    ) -> tuple[Changed, list[Reply]]:
+    def _sort_changes(self, changes: list[Change], now: float) -> tuple[Changed, list[Reply]]:
         """One change at a time: the next is checked against labels that are no longer moving."""
         good: Changed = []
         replies: list[Reply] = []
         for one in changes:
             try:
-                if self._learning.changing_labels or good:
-                    raise ServiceUnavailable("another change of labels is under way: try again")
-                check_label_change(self._learner, one.change, self._settings.limits.labels)
+                if self._learning.changing or good:
+                    raise ServiceUnavailable("another change is under way: try again")
+                good.append((self._checked(one, now), one))
             except (InputError, ServiceUnavailable) as why:
                 replies.append((one.answer, why))
-            else:
-                good.append((LabelChange(now, one.change.add, one.change.retire), one.answer))
         return good, replies
 
-    def _reply_when_learned(
-        self, answer: AnswerFuture, change: LabelChange
-    ) -> Callable[[bool], None]:
+    def _checked(self, one: Change, now: float) -> LabelChange | NewLearner:
+        """The event of a change that can be made; an `InputError` if it cannot."""
+        learner = self._learning.learner
+        if isinstance(one, PendingNewLearner):
+            check_replacement(learner, one.learner)
+            return replace(one.event, at=now)
+        check_label_change(learner, one.change, self._settings.limits.labels)
+        return LabelChange(now, one.change.add, one.change.retire)
+
+    def _logged(self, seq: int, event: LabelChange | NewLearner, one: Change) -> LoggedEvent:
+        """A change for learning, which answers whoever asked for it."""
+        prepared = (one.learner, one.learned) if isinstance(one, PendingNewLearner) else None
         later = ServiceUnavailable(
             "the change is in the log, and takes effect when the service starts"
         )
-        return lambda learned: self.deliver([(answer, change if learned else later)])
+
+        def reply(learned: bool) -> None:
+            self.deliver([(one.answer, (seq, event) if learned else later)])
+
+        return LoggedEvent(seq, event, None, reply, prepared)
+
+    def _sort_erasures(self, group: list[Pending]) -> tuple[list[Pending], list[Reply]]:
+        """The requests that have nothing to do with erasures, and replies to the others."""
+        others: list[Pending] = []
+        replies: list[Reply] = []
+        if not self.erasing and not any(isinstance(one, PendingErasure) for one in group):
+            return group, replies
+        for one in group:
+            if isinstance(one, PendingErasure):
+                self.erasing |= one.ids
+                self.recent.drop(one.ids)
+                replies.append((one.answer, None))
+        for one in group:
+            id = one.id if isinstance(one, PendingRank) else None
+            id = one.feedback.id if isinstance(one, PendingFeedback) else id
+            if id is not None and id in self.erasing:
+                replies.append((one.answer, Conflict(f"id = {id!r} is being erased")))
+            elif not isinstance(one, PendingErasure):
+                others.append(one)
+        return others, replies
 
     # -- besides -------------------------------------------------------------------------------
 
@@ -249,7 +341,8 @@ class Writer:
         late = self._deadline.find_late(self._now(), room)
         if late is not None:
             given_up, waited = late
-            self._record([], [(*one, []) for one in given_up], [], waited)
+            kept: Given = [(*one, []) for one in given_up if one[0].id not in self.erasing]
+            self._record([], kept, [], waited)
             self._deadline.settle(waited)
 
     def _tidy(self) -> None:
@@ -257,7 +350,18 @@ class Writer:
         if self._store.last - self._tidied < TIDY_EVERY or not self._tidying.done():
             return
         self._tidied = self._store.last
-        self._tidying = self._background.submit(_tidy, self._store)
+        self._tidying = self._background.submit(self._tidy_beside)
+
+    def _tidy_beside(self) -> None:
+        try:
+            with self._store.beside() as beside:
+                beside.tidy()
+                if self._statistics.unsaved > SAVE_EVERY:  # without feedback there is no snapshot
+                    self._statistics.save(beside, self._learning.learner.labels)
+        except StoreError as why:
+            log.warning("the store could not be tidied: %s", why)
+        except Exception:
+            log.exception("the store could not be tidied")
 
     def _now(self) -> float:
         """The time, which never goes back in the log."""
@@ -265,11 +369,5 @@ class Writer:
         return self._last_time
 
 
-def _tidy(store: Store) -> None:
-    try:
-        with store.beside() as beside:
-            beside.tidy()
-    except StoreError as why:
-        log.warning("the store could not be tidied: %s", why)
-    except Exception:
-        log.exception("the store could not be tidied")
+def _ignore(seconds: float) -> None:
+    """For those who do not want to know."""

@@ -2,72 +2,89 @@
 
 from __future__ import annotations
 
-import hmac
-
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from semibandit.service.settings import Settings
+from semibandit.service.http.cross_site import is_cross_site
+from semibandit.service.http.dry_run import is_dry_run
+from semibandit.service.http.hosts import AllowedHosts
+from semibandit.service.http.routes import Route
+from semibandit.service.keys import Keys
+from semibandit.service.settings import Limits
 
 __all__ = ["AuthMiddleware"]
 
-OPEN = (  # they hold no data
-    "/healthz", "/", "/page.css", "/page.js",
-    "/openapi.json", "/docs", "/docs/swagger.js", "/docs/swagger.css",
-)  # fmt: skip
+READS = ("GET", "HEAD")
+OTHER_HOST = (
+    "this service does not answer under the name that the Host header has; "
+    "start it with --allow-host NAME if it should"
+)
+OTHER_SITE = "a page of another site sent this request; only pages of this service may"
 
 
 class AuthMiddleware:
-    """Checks the key (in constant time), the type and the size of every request."""
+    """Checks the host, the origin, the key (in constant time), the type and size of a request."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self._app, self._most = app, settings.limits.body
-        self._too_large = f"the body may have at most {self._most} bytes"
-        self._api_key, self._read_key = (
-            None if key is None else key.encode() for key in (settings.api_key, settings.read_key)
-        )
+    def __init__(self, app: ASGIApp, limits: Limits, keys: Keys, hosts: AllowedHosts) -> None:
+        self._app, self._limits, self._keys, self._hosts = app, limits, keys, hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = dict(scope["headers"])
-        self._check_key(scope, headers)
-        if scope["method"] not in ("GET", "HEAD") and scope["path"] != "/snapshot":
+        headers: dict[bytes, bytes] = scope["semibandit.headers"]
+        route: Route = scope["semibandit.route"]
+        host = headers.get(b"host")
+        if host is None:
+            raise HTTPException(400, "the request has no Host header")
+        if not self._hosts.allows(host):
+            raise HTTPException(421, OTHER_HOST)
+        method = scope["method"]
+        if method not in READS and is_cross_site(headers):
+            raise HTTPException(403, OTHER_SITE)
+        if self._keys.needed and not route.open:
+            self._check_key(scope, headers, route)
+        if route.body is not None and method in ("POST", "DELETE"):
             kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-            if kind != b"application/json":  # nor may a page elsewhere send it without asking
-                raise HTTPException(415, "the body must be application/json")
+            if kind != route.body:
+                raise HTTPException(415, f"the body must be {route.body.decode()}")
+        most = self._limits.learner if route.name == "learner" else self._limits.body
         size = headers.get(b"content-length")
         if size is None:
-            await self._app(scope, self._counted(receive), send)
+            await self._app(scope, _counted(receive, most), send)
             return
-        if not size.isdigit() or int(size) > self._most:
-            raise HTTPException(413, self._too_large)
+        if not size.isdigit() or int(size) > most:
+            raise _too_large(most)
         await self._app(scope, receive, send)  # the server lets no more through than it says
 
-    def _check_key(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
-        if self._api_key is None or scope["path"] in OPEN:
-            return
+    def _check_key(self, scope: Scope, headers: dict[bytes, bytes], route: Route) -> None:
         scheme, _, key = headers.get(b"authorization", b"").partition(b" ")
         key = key.strip() if scheme.lower() == b"bearer" else b""
-        writes = hmac.compare_digest(key, self._api_key)
-        reads = self._read_key is not None and hmac.compare_digest(key, self._read_key)
-        if writes or (reads and scope["method"] in ("GET", "HEAD")):
+        writes, reads = self._keys.may_write(key), self._keys.may_read(key)
+        scope["may_write"] = writes  # for the page
+        if writes:
             return
-        if reads:
+        if not reads:
+            raise HTTPException(401, "a key is needed: Authorization: Bearer KEY")
+        dry = route.name == "rank" and is_dry_run(scope["query_string"])
+        if scope["method"] not in READS and not dry:
             raise HTTPException(403, "this key is for reading only")
-        raise HTTPException(401, "a key is needed: Authorization: Bearer KEY")
 
-    def _counted(self, receive: Receive) -> Receive:
-        """For a body whose length is not known beforehand."""
-        seen = 0
 
-        async def counted() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > self._most:
-                raise HTTPException(413, self._too_large)
-            return message
+def _counted(receive: Receive, most: int) -> Receive:
+    """For a body whose length is not known beforehand."""
+    seen = 0
 
-        return counted
+    async def counted() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > most:
+            raise _too_large(most)
+        return message
+
+    return counted
+
+
+def _too_large(most: int) -> HTTPException:
+    return HTTPException(413, f"the body may have at most {most} bytes")

@@ -7,14 +7,11 @@ it is logged with its traceback, and answered with 500.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import Any
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from semibandit._util.checks import shortened
 from semibandit.errors import (
     Conflict,
     InputError,
@@ -25,16 +22,10 @@ from semibandit.errors import (
     UnknownLabel,
 )
 from semibandit.service.engine.requests import InternalError
+from semibandit.service.http.mistakes import describe_mistakes
 from semibandit.service.http.responses import JsonResponse
-from semibandit.service.http.schema import TAG
 
-__all__ = [
-    "ErrorMiddleware",
-    "describe_mistakes",
-    "error_response",
-    "status_and_detail",
-    "status_of",
-]
+__all__ = ["ErrorMiddleware", "error_response", "status_and_detail", "status_of"]
 
 log = logging.getLogger("semibandit")
 
@@ -52,7 +43,7 @@ BUG = "something went wrong in the service; its log says what"
 
 
 class ErrorMiddleware:
-    """Answers a request whose handling raised an exception."""
+    """Answers a request whose handling raised an exception, inside of FastAPI."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -70,6 +61,8 @@ class ErrorMiddleware:
 def error_response(error: Exception) -> JsonResponse:
     """The answer to a request that failed with this error."""
     status, detail = status_and_detail(error)
+    if isinstance(error, InternalError):  # here, where the request's id is known
+        log.error("a request failed; the traceback was logged where it happened")
     headers = error.headers if isinstance(error, HTTPException) else None
     return JsonResponse({"detail": detail}, status, headers)
 
@@ -93,19 +86,3 @@ def status_of(error: BaseException) -> int:
     if isinstance(error, HTTPException):
         return error.status_code
     return next((status for kind, status in STATUS if isinstance(error, kind)), 500)
-
-
-def describe_mistakes(mistakes: Sequence[Any]) -> str:
-    """What pydantic found wrong with a body, in one sentence for each mistake."""
-    return "; ".join(_describe(one) for one in mistakes[:5])
-
-
-def _describe(mistake: Any) -> str:
-    """Where, what was given, and what was expected."""
-    path = [p for p in mistake["loc"] if p != "body" and not str(p).startswith(TAG)]
-    where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path).lstrip(".")
-    if mistake["type"] == "missing":
-        return f"{where or 'the body'} is missing"
-    if mistake["type"] == "json_invalid":
-        return "the body is no JSON"
-    return f"{where or 'the body'} = {shortened(mistake.get('input'), 60)}: {mistake['msg']}"

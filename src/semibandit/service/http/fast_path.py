@@ -1,6 +1,6 @@
-"""The fast path: /rank and /feedback without the framework's detours.
+"""The fast path: /v1/rank and /v1/feedback, and their batches, without the framework's detours.
 
-A FastAPI route costs more than a decision. So these two are plain endpoints, which read a body and
+A FastAPI route costs more than a decision. So these are plain endpoints, which read a body and
 answer it; requests for them go there at once, past routing and FastAPI. Their description for
 OpenAPI is in `openapi.py`.
 """
@@ -12,9 +12,10 @@ from typing import Any, TypeAlias
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from semibandit.service.http.dry_run import is_dry_run
 from semibandit.service.http.responses import JsonResponse
 
-__all__ = ["FastPath", "PostEndpoint"]
+__all__ = ["FastPath", "PostEndpoint", "RankEndpoint"]
 
 Handler: TypeAlias = Callable[[bytes], Awaitable[Any]]  # of a body, returns what JSON can hold
 
@@ -29,6 +30,21 @@ class PostEndpoint:
         body = await _read_body(receive)
         if body is not None:
             await JsonResponse(await self._handler(body))(scope, receive, send)
+
+
+class RankEndpoint(PostEndpoint):
+    """The same, with a second handler for dry runs."""
+
+    def __init__(self, handler: Handler, dry_run: Handler) -> None:
+        super().__init__(handler)
+        self._dry_run = PostEndpoint(dry_run)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["query_string"] and is_dry_run(scope["query_string"]):
+            scope["semibandit.name"] = "rank/dry_run"
+            await self._dry_run(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
 
 
 class FastPath:

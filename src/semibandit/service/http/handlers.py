@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from concurrent.futures import Future as ThreadFuture
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
-
-from semibandit.errors import InputError
+from semibandit.errors import InputError, ServiceUnavailable, StoreError
 from semibandit.service.engine.engine import Engine
 from semibandit.service.engine.requests import (
     Pending,
     PendingFeedback,
     PendingLabelChange,
     PendingRank,
+    Unlogged,
 )
 from semibandit.service.http import schema
-from semibandit.service.http.errors import describe_mistakes, status_and_detail, status_of
+from semibandit.service.http.bodies import read_batch, read_body
+from semibandit.service.http.errors import status_and_detail, status_of
 from semibandit.service.http.metrics import Metrics
 from semibandit.store.event import Decision, Feedback, LabelChange
 
 __all__ = ["Handlers"]
 
-Body = TypeVar("Body", bound=BaseModel)
 Future = asyncio.Future[Any]
+MOST_DRY_RUNS = 64  # that may wait; they are for people who try something out
+STORE_AWAY = "the store cannot be written at the moment"
 
 
 class Handlers:
@@ -34,44 +35,70 @@ class Handlers:
     def __init__(self, engine: Engine, metrics: Metrics) -> None:
         self.engine, self.metrics = engine, metrics
         self._one_label_change = asyncio.Lock()
+        self._one_dry_run, self._dry_runs = asyncio.Lock(), 0
 
     async def rank(self, body: bytes) -> dict[str, Any]:
-        """POST /rank."""
-        return _decided(await self._answer("rank", body, self._read_rank))
+        """POST /v1/rank."""
+        given = read_body(body, schema.RankRequest)
+        return _decided(await self._answer(given, self._pending_rank))
+
+    async def dry_run(self, body: bytes) -> dict[str, Any]:
+        """POST /v1/rank?dry_run=true: one at a time, beside the writer."""
+        if self._dry_runs >= MOST_DRY_RUNS:
+            raise ServiceUnavailable("too many dry runs are waiting: try again later")
+        pending = self._pending_rank(read_body(body, schema.RankRequest), ThreadFuture())
+        self._dry_runs += 1
+        try:
+            async with self._one_dry_run:
+                decision = await asyncio.to_thread(self.engine.dry_run, pending)
+        finally:
+            self._dry_runs -= 1
+        return _decided(decision) | {"id": None, "dry_run": True}
 
     async def feedback(self, body: bytes) -> dict[str, Any]:
-        """POST /feedback."""
-        return _accepted(await self._answer("feedback", body, self._read_feedback))
+        """POST /v1/feedback."""
+        given = read_body(body, schema.FeedbackRequest)
+        return _accepted(await self._answer(given, _pending_feedback))
 
-    async def rank_batch(self, given: schema.RankBatch) -> dict[str, Any]:
-        """POST /rank/batch."""
-        results = await self._answer_many("rank", given.requests, self._pending_rank)
+    async def rank_batch(self, body: bytes) -> dict[str, Any]:
+        """POST /v1/rank/batch."""
+        given = read_batch(body, schema.RankBatch, "requests", schema.RankRequest)
+        results = await self._answer_many("rank", given, self._pending_rank)
         return {"results": [_problem(one) or _decided(one) for one in results]}
 
-    async def feedback_batch(self, given: schema.FeedbackBatch) -> dict[str, Any]:
-        """POST /feedback/batch."""
-        results = await self._answer_many("feedback", given.feedback, self._pending_feedback)
+    async def feedback_batch(self, body: bytes) -> dict[str, Any]:
+        """POST /v1/feedback/batch."""
+        given = read_batch(body, schema.FeedbackBatch, "feedback", schema.FeedbackRequest)
+        results = await self._answer_many("feedback", given, _pending_feedback)
         return {"results": [_problem(one) or _accepted(one) for one in results]}
 
     async def change_labels(self, change: LabelChange) -> dict[str, Any]:
-        """POST and DELETE /labels: all labels, once the change has taken effect."""
+        """POST and DELETE /v1/labels: all labels, once the change has taken effect."""
         async with self._one_label_change:
-            await self._answer("labels", change, PendingLabelChange)
+            await self._answer(change, PendingLabelChange)
         return self.labels()
 
     def labels(self) -> dict[str, Any]:
-        """GET /labels."""
+        """GET /v1/labels."""
         return {"labels": self.engine.learner.labels}
 
-    # -- bodies --------------------------------------------------------------------------------
+    async def snapshot(self) -> dict[str, Any]:
+        """POST /v1/snapshot."""
+        if not self.engine.learning.alive:
+            raise ServiceUnavailable("learning has stopped")
+        return {"position": await self._store_answer(self.engine.learning.snapshot())}
 
-    def _read_rank(self, body: bytes, answer: Future) -> PendingRank:
-        return self._pending_rank(_read(body, schema.RankRequest), answer)
+    async def erase(self, ids: list[str] | None, subject: str | None) -> dict[str, Any]:
+        """DELETE /v1/events, by ids or by the subject of their requests."""
+        return dict(await self._store_answer(self.engine.erase(ids, subject)))
 
-    def _read_feedback(self, body: bytes, answer: Future) -> PendingFeedback:
-        return self._pending_feedback(_read(body, schema.FeedbackRequest), answer)
+    async def replace_learner(self, content: bytes, after: int | None) -> dict[str, Any]:
+        """POST /v1/learner."""
+        return dict(await self._store_answer(self.engine.replace_learner(content, after)))
 
-    def _pending_rank(self, given: schema.RankRequest, answer: Future) -> PendingRank:
+    # -- requests ------------------------------------------------------------------------------
+
+    def _pending_rank(self, given: schema.RankRequest, answer: Any) -> PendingRank:
         limits = self.engine.settings.limits
         if given.slots is not None and given.slots > limits.slots:
             raise InputError(f"slots = {given.slots}, but at most {limits.slots} can be had")
@@ -79,34 +106,28 @@ class Handlers:
             if labels is not None and len(labels) > limits.labels:
                 raise InputError(f"{what} has more than {limits.labels} labels")
         return self.engine.pending_rank(
-            given.context, given.slots, given.candidates, given.exclude, given.id, answer
+            given.context,
+            given.slots,
+            given.candidates,
+            given.exclude,
+            given.id,
+            answer,
+            given.subject,
         )
-
-    def _pending_feedback(self, given: schema.FeedbackRequest, answer: Future) -> PendingFeedback:
-        return PendingFeedback(Feedback(given.id, 0.0, given.clicked, given.examined), answer)
 
     # -- answers -------------------------------------------------------------------------------
 
-    async def _answer(self, what: str, given: Any, make: Callable[..., Pending]) -> Any:
+    async def _answer(self, given: Any, make: Callable[..., Pending]) -> Any:
         """The engine's answer to one request."""
-        start, status = time.perf_counter(), 500
-        try:
-            answer: Future = asyncio.get_running_loop().create_future()
-            self.engine.submit([make(given, answer)])
-            result = await answer
-            status = 200
-            return result
-        except Exception as why:
-            status = status_of(why)
-            raise
-        finally:
-            self.metrics.count_request(what, status, time.perf_counter() - start)
+        answer: Future = asyncio.get_running_loop().create_future()
+        self.engine.submit([make(given, answer)])
+        return await answer
 
     async def _answer_many(
         self, what: str, given: Sequence[Any], make: Callable[..., Pending]
     ) -> list[Any]:
         """The engine's answers to many requests; an exception for each that has none."""
-        start, most = time.perf_counter(), self.engine.settings.limits.batch
+        most = self.engine.settings.limits.batch
         if len(given) > most:
             raise InputError(f"{len(given)} in one batch, but at most {most} can be had")
         results: list[Any] = []  # futures, or why there is none
@@ -114,6 +135,8 @@ class Handlers:
         for one in given:
             answer: Future = asyncio.get_running_loop().create_future()
             try:
+                if isinstance(one, InputError):
+                    raise one
                 pending.append(make(one, answer))
                 results.append(answer)
             except InputError as why:
@@ -123,15 +146,26 @@ class Handlers:
         waiting = [one for one in results if isinstance(one, asyncio.Future)]
         answers = iter(await asyncio.gather(*waiting, return_exceptions=True))
         results = [next(answers) if isinstance(one, asyncio.Future) else one for one in results]
-        seconds = time.perf_counter() - start
-        for one in results:
-            status = status_of(one) if isinstance(one, BaseException) else 200
-            self.metrics.count_request(what, status, seconds)
+        statuses = (status_of(one) if isinstance(one, BaseException) else 200 for one in results)
+        self.metrics.count_items(what, statuses)
         return results
 
+    async def _store_answer(self, future: ThreadFuture[Any]) -> Any:
+        """What a thread of the engine answers; the store's own error text is not for clients."""
+        try:
+            return await asyncio.wrap_future(future)
+        except StoreError:
+            raise StoreError(STORE_AWAY) from None
 
-def _decided(decision: Decision) -> dict[str, Any]:
+
+def _pending_feedback(given: schema.FeedbackRequest, answer: Future) -> PendingFeedback:
+    return PendingFeedback(Feedback(given.id, 0.0, given.clicked, given.examined), answer)
+
+
+def _decided(decision: Decision | Unlogged) -> dict[str, Any]:
     """What is answered to a request to rank."""
+    if isinstance(decision, Unlogged):
+        return _decided(decision.decision) | {"id": None, "dry_run": True}
     slate = decision.slate()
     for position, shown in enumerate(slate, 1):
         shown["position"] = position
@@ -149,11 +183,3 @@ def _problem(result: Any) -> dict[str, Any] | None:
         status, detail = status_and_detail(result)
         return {"status": status, "detail": detail}
     return None
-
-
-def _read(body: bytes, model: type[Body]) -> Body:
-    """The body, read by pydantic at once: by way of json and dicts it takes four times as long."""
-    try:
-        return model.model_validate_json(body)
-    except ValidationError as why:
-        raise InputError(describe_mistakes(why.errors(include_url=False))) from None

@@ -1,7 +1,7 @@
-"""The API's description: what FastAPI knows of its routes, and the two paths that it does not see.
+"""The API's description: what FastAPI knows of its routes, and the paths that it does not see.
 
-/rank and /feedback are answered on the fast path; their bodies and answers are models of
-`schema.py`, which the routes for batches use, too.
+/v1/rank, /v1/feedback and their batches are answered on the fast path; their bodies and answers are
+models of `schema.py`.
 """
 
 from __future__ import annotations
@@ -10,24 +10,40 @@ from copy import deepcopy
 from typing import Any
 
 from fastapi import FastAPI
+from pydantic.json_schema import models_json_schema
 
 from semibandit.service.engine.engine import Engine
 from semibandit.service.http import schema
+from semibandit.service.http.routes import V1
 
 __all__ = ["TEXTS", "describe_fast_path", "problems"]
 
 TEXTS = {
-    400: "The body is no JSON.",
+    400: "The body is no JSON, or the request has no Host header.",
     401: "A key is needed.",
-    403: "This key is for reading only.",
+    403: "This key is for reading only, or a page of another site sent the request.",
     404: "There is no such decision, or no such label.",
+    408: "The request did not arrive in time.",
     409: "The id was used for something else, or the label is there already.",
     413: "The body is too large.",
-    415: "The body must be application/json.",
+    415: "The body is of another content type.",
+    421: "The service does not answer under this name (--allow-host).",
     422: "Something in the request is wrong; the answer says what.",
     503: "Too much is waiting, or the store is away: try again after Retry-After seconds.",
 }
-ALWAYS = (400, 401, 403, 413, 415, 422, 503)  # what any request that writes may get
+ALWAYS = (400, 401, 403, 408, 413, 415, 421, 422, 503)  # what any request that writes may get
+REF = "#/components/schemas/{model}"
+DRY_RUN = {
+    "name": "dry_run",
+    "in": "query",
+    "required": False,
+    "description": "Decide without a trace: nothing is logged, and the answer has no id.",
+    "schema": {"type": "boolean", "default": False},
+}
+MODELS = (
+    schema.RankRequest, schema.Decided, schema.FeedbackRequest, schema.Accepted, schema.RankBatch,
+    schema.RankResults, schema.FeedbackBatch, schema.FeedbackResults, schema.Problem,
+)  # fmt: skip
 
 
 def problems(*more: int, always: bool = True) -> dict[int | str, dict[str, Any]]:
@@ -36,15 +52,23 @@ def problems(*more: int, always: bool = True) -> dict[int | str, dict[str, Any]]
     return {code: {"model": schema.Problem, "description": TEXTS[code]} for code in codes}
 
 
-def describe_fast_path(app: FastAPI, engine: Engine) -> None:
-    """Let the app's OpenAPI document describe /rank and /feedback, and this service's contexts."""
+def describe_fast_path(app: FastAPI, engine: Engine, needs_key: bool) -> None:
+    """Let the app's OpenAPI document describe the fast path, and this service's contexts."""
     routes = app.openapi
 
     def document() -> dict[str, Any]:
         whole = deepcopy(routes())
-        whole["paths"] = {"/rank": _rank(), "/feedback": _feedback(), **whole["paths"]}
-        _describe_contexts(whole["components"]["schemas"], engine.learner.n_features)
-        if engine.settings.api_key is not None:
+        _, models = models_json_schema(
+            [(model, "validation") for model in MODELS], ref_template=REF
+        )
+        known = whole["components"]["schemas"]
+        whole["components"]["schemas"] = models["$defs"] | known
+        whole["paths"] = _paths() | whole["paths"]
+        _describe_contexts(whole["components"]["schemas"], engine)
+        _describe_batches(whole["components"]["schemas"], engine.settings.limits.batch)
+        if engine.settings.root_path:
+            whole["servers"] = [{"url": engine.settings.root_path}]
+        if needs_key:
             whole["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
             whole["security"] = [{"key": []}]
         return whole
@@ -52,27 +76,46 @@ def describe_fast_path(app: FastAPI, engine: Engine) -> None:
     app.openapi = document  # type: ignore[method-assign]
 
 
-def _rank() -> dict[str, Any]:
-    about = "Which labels to show for this context, in which order and how many."
-    return _post("rank", "decide", about, schema.RankRequest, schema.Decided, 409)
+def _paths() -> dict[str, Any]:
+    """The paths of the fast path, in OpenAPI's words."""
+    rank = _post(
+        "rank",
+        "Which labels to show for this context, in which order and how many.",
+        (schema.RankRequest, schema.Decided, 409),
+    )
+    rank["post"]["parameters"] = [DRY_RUN]
+    return {
+        f"{V1}/rank": rank,
+        f"{V1}/feedback": _post(
+            "feedback",
+            "What was clicked. It may come late, in any order, and again.",
+            (schema.FeedbackRequest, schema.Accepted, 404, 409),
+        ),
+        f"{V1}/rank/batch": _post(
+            "rank_batch",
+            "Many decisions in one request, each answered by itself.",
+            (schema.RankBatch, schema.RankResults),
+        ),
+        f"{V1}/feedback/batch": _post(
+            "feedback_batch",
+            "Feedback to many decisions in one request, learned in this order.",
+            (schema.FeedbackBatch, schema.FeedbackResults),
+        ),
+    }
 
 
-def _feedback() -> dict[str, Any]:
-    about = "What was clicked. It may come late, in any order, and again."
-    return _post("feedback", "learn", about, schema.FeedbackRequest, schema.Accepted, 404, 409)
-
-
-def _post(name: str, tag: str, about: str, body: type, answer: type, *more: int) -> dict[str, Any]:
-    """A path that takes a body by POST, in OpenAPI's words."""
+def _post(name: str, about: str, content: tuple[Any, ...]) -> dict[str, Any]:
+    """A path that takes a body by POST: its model, that of the answer, and more statuses."""
+    body, answer, *more = content
     responses = {"200": {"description": "Successful Response", "content": _json(answer)}}
     for code in (*ALWAYS, *more):
         responses[str(code)] = {"description": TEXTS[code], "content": _json(schema.Problem)}
     return {
         "post": {
-            "tags": [tag],
-            "summary": name.title(),
+            "tags": ["decide" if "rank" in name else "learn"],
+            "summary": name.replace("_", " ").capitalize(),
             "description": about,
-            "operationId": f"{name}_{name}_post",
+            "operationId": name,
             "requestBody": {"required": True, "content": _json(body)},
             "responses": responses,
         }
@@ -80,13 +123,41 @@ def _post(name: str, tag: str, about: str, body: type, answer: type, *more: int)
 
 
 def _json(model: type) -> dict[str, Any]:
-    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}}
+    return {"application/json": {"schema": {"$ref": REF.format(model=model.__name__)}}}
 
 
-def _describe_contexts(models: dict[str, Any], n_features: int) -> None:
-    """Say how long a context is, except in a batch: there it is answered for each."""
+def _describe_contexts(models: dict[str, Any], engine: Engine) -> None:
+    """Say how long a context is, and show one; a batch answers for each of its own."""
+    n_features = engine.learner.n_features
     models["RankInBatch"] = deepcopy(models["RankRequest"])
-    batch = models["RankBatch"]["properties"]["requests"]
-    batch["items"]["$ref"] = "#/components/schemas/RankInBatch"
     context = models["RankRequest"]["properties"]["context"]
     context["oneOf"][0] |= {"minItems": n_features, "maxItems": n_features}
+    models["RankRequest"]["examples"] = [
+        {"context": _example_context(engine), "slots": 2, "id": "visit-1"}
+    ]
+
+
+def _example_context(engine: Engine) -> Any:
+    """A context that this service takes."""
+    features = engine.features
+    if features is None:
+        return [0.5] * min(engine.learner.n_features, 50)
+    named = [one for one in features if one["name"] is not None][:10]
+    return {one["name"]: _example_value(one) for one in named}
+
+
+def _example_value(feature: dict[str, Any]) -> Any:
+    if feature["kind"] == "number":
+        return 9
+    value = (feature["values"] or ["new"])[0]
+    return [value] if feature["kind"] == "set" else value
+
+
+def _describe_batches(models: dict[str, Any], most: int) -> None:
+    """A wrong item is answered for itself, so that the batch as such takes anything as one."""
+    for batch, key, item in (
+        ("RankBatch", "requests", "RankInBatch"),
+        ("FeedbackBatch", "feedback", "FeedbackRequest"),
+    ):
+        items = {"anyOf": [{"$ref": REF.format(model=item)}, {}]}
+        models[batch]["properties"][key] |= {"items": items, "maxItems": most}

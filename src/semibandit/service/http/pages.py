@@ -7,34 +7,48 @@ from importlib import resources
 from pathlib import Path
 
 from fastapi import FastAPI, Response
-from fastapi.openapi.docs import get_swagger_ui_html
 
-__all__ = ["add_docs", "add_page"]
+__all__ = ["PAGE_PATHS", "add_docs", "add_page"]
 
 PAGE = Path(__file__).parent / "page"
+POLICY = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
+STYLED = POLICY + "; style-src 'self' 'unsafe-inline'"  # Swagger's script writes styles
+HEADERS = {  # of everything that a browser shows: nobody may frame it, or guess its type
+    "Content-Security-Policy": POLICY,
+    "Cache-Control": "no-cache",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+# Paths are relative: the service may be below a path of a proxy's.
+DOCS = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>semibandit</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="docs/swagger.css">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="docs/swagger.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+"""
+START = 'SwaggerUIBundle({url: "openapi.json", dom_id: "#swagger-ui", deepLinking: true});\n'
+KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+FILES = {f"/{one.name}": one for one in sorted(PAGE.iterdir()) if one.suffix in KINDS}
+FILES["/"] = FILES.pop("/index.html")
+PAGE_PATHS = tuple(FILES)  # they hold no data: a browser may have them without a key
 
 
 def add_page(app: FastAPI) -> None:
-    """Serve the page and its two files, which ask for nothing from elsewhere."""
-    kinds = {"index.html": "text/html", "page.css": "text/css", "page.js": "text/javascript"}
-    policy = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
-
-    def serve(name: str) -> Callable[[], Awaitable[Response]]:
-        content = (PAGE / name).read_bytes()
-
-        async def page() -> Response:
-            headers = {
-                "Content-Security-Policy": policy,
-                "Cache-Control": "no-cache",
-                "X-Content-Type-Options": "nosniff",
-            }
-            return Response(content, headers=headers, media_type=f"{kinds[name]}; charset=utf-8")
-
-        return page
-
-    for name in kinds:
-        path = "/" if name == "index.html" else f"/{name}"
-        app.get(path, include_in_schema=False)(serve(name))
+    """Serve the page and its files, which ask for nothing from elsewhere."""
+    for path, file in FILES.items():
+        serve = _serve(file.read_bytes(), KINDS[file.suffix])
+        app.get(path, include_in_schema=False)(serve)
 
 
 def add_docs(app: FastAPI) -> None:
@@ -42,21 +56,19 @@ def add_docs(app: FastAPI) -> None:
     assets = resources.files("fastapi_swagger.resources")
     script = assets.joinpath("swagger-ui-bundle.js").read_bytes()
     style = assets.joinpath("swagger-ui.css").read_bytes()
+    for path, content, kind in (
+        ("/docs", DOCS.encode(), "text/html"),
+        ("/docs/start.js", START.encode(), "text/javascript"),
+        ("/docs/swagger.js", script, "text/javascript"),
+        ("/docs/swagger.css", style, "text/css"),
+    ):
+        app.get(path, include_in_schema=False)(_serve(content, kind, STYLED))
 
-    @app.get("/docs", include_in_schema=False)
-    async def docs() -> Response:
-        return get_swagger_ui_html(
-            openapi_url="/openapi.json",
-            title="semibandit",
-            swagger_js_url="/docs/swagger.js",
-            swagger_css_url="/docs/swagger.css",
-            swagger_favicon_url="data:,",
-        )
 
-    @app.get("/docs/swagger.js", include_in_schema=False)
-    async def docs_script() -> Response:
-        return Response(script, media_type="text/javascript")
+def _serve(content: bytes, kind: str, policy: str = POLICY) -> Callable[[], Awaitable[Response]]:
+    headers = HEADERS | {"Content-Security-Policy": policy}
 
-    @app.get("/docs/swagger.css", include_in_schema=False)
-    async def docs_style() -> Response:
-        return Response(style, media_type="text/css")
+    async def page() -> Response:
+        return Response(content, headers=headers, media_type=f"{kind}; charset=utf-8")
+
+    return page

@@ -21,14 +21,19 @@ __all__ = [
     "Accepted",
     "Added",
     "Decided",
+    "Erased",
     "FeedbackBatch",
     "FeedbackRequest",
     "FeedbackResults",
+    "Health",
+    "Id",
     "LabelList",
+    "Position",
     "Problem",
     "RankBatch",
     "RankRequest",
     "RankResults",
+    "Replaced",
     "Retired",
     "Snapshot",
     "TAG",
@@ -62,6 +67,7 @@ Label = Annotated[
 Id = Annotated[
     str, StringConstraints(strict=True, pattern=r"^[A-Za-z0-9._:-]+$", min_length=1, max_length=200)
 ]
+Position = Annotated[int, Field(ge=0, le=LARGEST)]
 Text = Annotated[str, StringConstraints(strict=True, max_length=200)]
 Member = Annotated[bool, Strict()] | Whole | Text
 Value = (
@@ -84,6 +90,11 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+def _example(**values: Any) -> dict[str, Any]:
+    """What the description shows of a model."""
+    return {"examples": [values]}
+
+
 class RankRequest(_Strict):
     """What to decide on."""
 
@@ -92,7 +103,9 @@ class RankRequest(_Strict):
         "those left out, or null, are unknown. /state lists the features."
     )
     slots: Annotated[int, Strict(), Field(ge=0, le=LARGEST)] | None = Field(
-        None, description="The most labels to show; null sets no limit."
+        None,
+        description="The most labels to show. If it is left out or null, that is as many as the "
+        "service allows (--max-slots).",
     )
     candidates: list[Label] | None = Field(None, description="Only these labels may be shown.")
     exclude: list[Label] | None = Field(None, description="These labels may not be shown.")
@@ -100,6 +113,11 @@ class RankRequest(_Strict):
         None,
         description="Yours, to ask again safely: the same id gives the same decision. "
         "With another request under the same id: 409.",
+    )
+    subject: Id | None = Field(
+        None,
+        description="Yours, for the visitor: all that was logged with it can be erased. It is "
+        "neither learned nor shown.",
     )
 
 
@@ -117,13 +135,35 @@ class Shown(BaseModel):
 class Decided(BaseModel):
     """A decision."""
 
-    id: str = Field(description="Give it back with the feedback.")
+    model_config = ConfigDict(
+        json_schema_extra=_example(
+            id="visit-1",
+            slate=[
+                {
+                    "label": "city",
+                    "position": 1,
+                    "prob": 0.62,
+                    "estimate": 0.5,
+                    "width": 0.12,
+                    "probe": False,
+                }
+            ],
+            version=7,
+        )
+    )
+
+    id: str | None = Field(description="Give it back with the feedback; null for a dry run.")
     slate: list[Shown] = Field(description="Best first; may be shorter than the slots, or empty.")
     version: int = Field(description="The learner's round when it decided.")
+    dry_run: bool = Field(False, description="Whether nothing of it was logged.")
 
 
 class FeedbackRequest(_Strict):
     """What became of a decision."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra=_example(id="visit-1", clicked=["city"])
+    )
 
     id: Id
     clicked: list[Label] = Field(description="The shown labels that were relevant; [] for none.")
@@ -135,6 +175,8 @@ class FeedbackRequest(_Strict):
 class Accepted(BaseModel):
     """The feedback is in the log."""
 
+    model_config = ConfigDict(json_schema_extra=_example(id="visit-1", status="accepted"))
+
     id: str
     status: Literal["accepted"] = "accepted"
 
@@ -142,18 +184,22 @@ class Accepted(BaseModel):
 class Problem(BaseModel):
     """Why not."""
 
+    model_config = ConfigDict(json_schema_extra=_example(detail="context is missing"))
+
     detail: str
 
 
 class BatchProblem(BaseModel):
     """Why not, for one of a batch."""
 
+    model_config = ConfigDict(json_schema_extra=_example(status=422, detail="context is missing"))
+
     status: int
     detail: str
 
 
 class RankBatch(_Strict):
-    """Many to decide on."""
+    """Many to decide on; what is wrong with one of them is answered for it alone."""
 
     requests: list[RankRequest]
 
@@ -165,7 +211,7 @@ class RankResults(BaseModel):
 
 
 class FeedbackBatch(_Strict):
-    """Feedback to many decisions, learned in this order."""
+    """Feedback to many decisions, learned in this order; each is answered by itself."""
 
     feedback: list[FeedbackRequest]
 
@@ -179,6 +225,8 @@ class FeedbackResults(BaseModel):
 class Added(_Strict):
     """Labels to add: names, or how many more if labels are numbered."""
 
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_example(labels=["mountains"]))
+
     labels: Annotated[
         list[Label] | Annotated[int, Strict(), Field(ge=0, le=LARGEST)],
         OneMistake("expected a list of labels, or how many more"),
@@ -188,11 +236,15 @@ class Added(_Strict):
 class Retired(_Strict):
     """Labels to retire."""
 
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_example(labels=["snow"]))
+
     labels: list[Label]
 
 
 class LabelList(BaseModel):
     """The labels that can be shown."""
+
+    model_config = ConfigDict(json_schema_extra=_example(labels=["sea", "city", "snow"]))
 
     labels: list[Label]
 
@@ -200,4 +252,34 @@ class LabelList(BaseModel):
 class Snapshot(BaseModel):
     """A snapshot is in the store."""
 
+    model_config = ConfigDict(json_schema_extra=_example(position=1200))
+
     position: int = Field(description="The last event of the log that is in it.")
+
+
+class Health(BaseModel):
+    """All is well."""
+
+    model_config = ConfigDict(json_schema_extra=_example(status="ok"))
+
+    status: Literal["ok"]
+
+
+class Erased(BaseModel):
+    """What was erased, and what cannot be."""
+
+    model_config = ConfigDict(
+        json_schema_extra=_example(events=2, stays="what was learned from them")
+    )
+
+    events: int = Field(description="Events of the log that were erased.")
+    stays: str = Field(description="What of them stays in the learned numbers.")
+
+
+class Replaced(BaseModel):
+    """Another learner is in place."""
+
+    model_config = ConfigDict(json_schema_extra=_example(position=5001, after=5000))
+
+    position: int = Field(description="The place in the log where it was put in.")
+    after: int = Field(description="The last event of the log that it had learned.")

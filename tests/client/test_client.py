@@ -1,5 +1,6 @@
 """The client: the library's rank and learn, against a real service that comes and goes."""
 
+import json
 import threading
 
 import numpy as np
@@ -8,6 +9,8 @@ from scipy import sparse
 from server import BUILD, Server
 
 import semibandit as sb
+from semibandit.client.connections import Connections
+from semibandit.client.messages import Answer
 from semibandit.errors import (
     AccessDenied,
     Conflict,
@@ -138,3 +141,30 @@ def test_what_is_no_service_of_ours_is_not_taken_for_one(server):
         with pytest.raises(InputError, match="Not Found") as why:
             client.learn("somebody", [])
         assert type(why.value) is InputError  # nothing is known of decisions
+
+
+def test_a_subject_and_a_dry_run_are_told_to_the_service(monkeypatch):
+    asked = []
+
+    def ask(self, method, path, body, *, repeat):
+        asked.append((method, path, json.loads(body)))
+        return Answer(200, b'{"slate": [], "id": "i", "version": 1}')
+
+    monkeypatch.setattr(Connections, "ask", ask)
+    client = sb.Client("http://127.0.0.1:1")
+    client.rank([1.0], 2, id="i", subject="visitor 7", dry_run=True)
+    client.rank([1.0], 2, id="i")
+    assert asked[0] == (
+        "POST",
+        "/v1/rank?dry_run=true",
+        {"context": [1.0], "slots": 2, "id": "i", "subject": "visitor 7"},
+    )
+    assert asked[1] == ("POST", "/v1/rank", {"context": [1.0], "slots": 2, "id": "i"})
+
+
+def test_a_connection_is_kept(client):
+    client.rank([1, 0, 0, 0], 2)
+    (kept,) = client._connections._idle
+    for _ in range(3):
+        client.learn(client.rank([1, 0, 0, 0], 2), [])
+        assert list(client._connections._idle) == [kept]

@@ -1,0 +1,125 @@
+"""The options of `semibandit serve` that say how the service runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from semibandit.cli.config_file import read_config
+
+__all__ = [
+    "AccessLog", "AllowHost", "ApiKeyFile", "BodyTimeout", "CertFile", "Config", "Follow",
+    "FollowRank", "Grace", "HeaderTimeout", "Host", "Keep", "KeepAlive", "KeyFile", "LogFormat",
+    "LogLevel", "MaxBody", "MaxLabels", "MaxSlots", "MaxWaiting", "Port", "ReadKey",
+    "ReadKeyFile", "RootPath", "SnapshotEvery", "StoreTimeout", "Wait",
+]  # fmt: skip
+
+
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        callback=read_config,
+        is_eager=True,  # the other options get their defaults from it
+        help="A TOML file with any of these options: port = 8000. The command line comes first, "
+        "then the environment, then this file.",
+    ),
+]
+Wait = Annotated[
+    float | None,
+    typer.Option(
+        help="Seconds after which a decision without feedback counts as nothing clicked. "
+        "Without it, such a decision is not learned, and feedback may come at any time."
+    ),
+]
+Keep = Annotated[
+    str | None,
+    typer.Option(
+        help="Events older than this and covered by a snapshot leave the log: 30s, 15m, 12h, 90d, "
+        "2w. By default they stay for ever.",
+        metavar="DURATION",
+    ),
+]
+
+# Where it listens, and who may ask.
+Host = Annotated[
+    str,
+    typer.Option(help="The address to listen on. One that is not loopback needs a key."),
+]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")]
+AllowHost = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A name that the Host header of requests may have, besides localhost, --host and "
+        "loopback's addresses: shop.example.org, *.example.org, or * for any. Others get 421, "
+        "with a key as well. May be repeated; addresses are allowed if --host is 0.0.0.0 or ::.",
+        metavar="NAME",
+    ),
+]
+RootPath = Annotated[str, typer.Option(help="The path under which a proxy serves it: /bandit.")]
+CertFile = Annotated[
+    Path | None, typer.Option(help="A certificate chain (PEM), to serve HTTPS.", metavar="FILE")
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(help="Its private key, unless that is in the same file.", metavar="FILE"),
+]
+ReadKey = Annotated[
+    str | None,
+    typer.Option(envvar="SEMIBANDIT_READ_KEY", help="A second key that may only look."),
+]
+ApiKeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="Keys in a file, one a line, all of them valid; read again on SIGHUP.", metavar="FILE"
+    ),
+]
+ReadKeyFile = Annotated[
+    Path | None, typer.Option(help="The same for keys that may only look.", metavar="FILE")
+]
+
+# How much, and for how long.
+SnapshotEvery = Annotated[
+    int, typer.Option(help="Events learned between snapshots of the learner.")
+]
+MaxBody = Annotated[int, typer.Option(min=1, help="Bytes of a request.")]
+MaxSlots = Annotated[
+    int, typer.Option(min=1, help="Slots of a request, also of one that says nothing of slots.")
+]
+MaxLabels = Annotated[int, typer.Option(min=1, help="Labels of the learner.")]
+MaxWaiting = Annotated[
+    int, typer.Option(min=1, help="Requests that may wait; more are told to come again.")
+]
+StoreTimeout = Annotated[
+    float, typer.Option(help="Seconds that the store may take; then requests get 503.")
+]
+HeaderTimeout = Annotated[
+    float, typer.Option(help="Seconds until the headers of a request have arrived.")
+]
+BodyTimeout = Annotated[float, typer.Option(help="Seconds until its body has arrived.")]
+KeepAlive = Annotated[
+    float, typer.Option(help="Seconds that a connection is kept without a request.")
+]
+Grace = Annotated[
+    float, typer.Option(help="Seconds from SIGTERM to the end of the process, whatever hangs.")
+]
+
+# Beside another process.
+Follow = Annotated[
+    bool,
+    typer.Option(
+        "--follow", help="Follow a store that another process writes to; take over if it ends."
+    ),
+]
+FollowRank = Annotated[
+    bool,
+    typer.Option("--follow-rank", help="Answer requests to rank while following, without a log."),
+]
+
+# What is written to stderr.
+AccessLog = Annotated[bool, typer.Option("--access-log", help="Log a line for every request.")]
+LogFormat = Annotated[str, typer.Option(help="text, or json for one object a line.")]
+LogLevel = Annotated[
+    str, typer.Option(help="The least that is logged: debug, info, warning, error.")
+]

@@ -1,0 +1,182 @@
+"""Feedback to many slates, learned in one compiled call; what cannot be is learned one by one.
+
+However events are divided into groups, the learner is the same to the bit: a log is learned in some
+groups as it comes, and in others when it is learned again.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from semibandit._util.arrays import Floats
+from semibandit._util.numba import has_numba
+from semibandit.errors import InputError
+from semibandit.models.dense import COMPENSATED_FROM
+from semibandit.models.model import dense
+from semibandit.policies.features.hashed import Hashed
+from semibandit.policies.labels import Label
+from semibandit.theory.surrogate import Logistic
+
+if TYPE_CHECKING:
+    from semibandit.policies.learner import Learner
+
+__all__ = ["ShownFeedback", "can_compile", "learn_batch", "prepare"]
+
+FEWEST = 8  # numbers that the model sees of a context, from which numba is worth loading
+PLAIN = {int, str}  # what labels are
+
+
+class ShownFeedback(NamedTuple):
+    """A slate that was shown, as `Learner.shown` takes it, and the answer to it."""
+
+    context: Any
+    seen: Floats | None
+    labels: list[Label]
+    slots: int | None
+    clicked: list[Label]
+    examined: list[Label] | None
+
+
+class _Lesson(NamedTuple):
+    """What one event teaches: a context, and rows with their answers."""
+
+    given: Floats
+    x: Floats
+    learned: list[tuple[int, bool]]
+
+
+def can_compile(learner: Learner) -> bool:
+    """Whether this learner's feedback is learned by compiled code: always, or never.
+
+    That must not depend on anything that changes while it learns, such as the number of labels.
+    """
+    wide = learner.n_inputs >= FEWEST and not isinstance(learner.features, Hashed)
+    return wide and has_numba() and learner.learning_rule() is not None
+
+
+def learn_batch(learner: Learner, batch: Sequence[ShownFeedback]) -> int:
+    """Learn the first events of a batch in one compiled call, as many as can be.
+
+    Parameters
+    ----------
+    learner : Learner
+        The learner, for which `can_compile` is True.
+    batch : sequence of ShownFeedback
+        The events, in their order.
+
+    Returns
+    -------
+    int
+        How many were learned. The event after them, if there is one, must be learned by
+        `Learner.learn`: it may be refused, or a matrix has to take another form.
+    """
+    while True:
+        version = learner._changes
+        lessons = _read(learner, batch)  # before the lock is had: nobody waits for this
+        if not lessons:
+            return 0
+        with learner._lock.writing():
+            if learner._changes == version:
+                return _learn(learner, lessons)
+
+
+def prepare(learner: Learner) -> None:
+    """Compile what `learn_batch` needs for this learner, or load it."""
+    from semibandit.policies.slate_ucb import SlateUCB
+
+    rule = learner.learning_rule()
+    assert rule is not None
+    twin = SlateUCB(FEWEST, 1, model=learner.model)  # type: ignore[attr-defined]
+    x, seen = np.ones(FEWEST), np.ones(twin.n_inputs)
+    learn_batch(twin, [ShownFeedback(x, seen, [0], 1, [], None)])
+
+
+def _read(learner: Learner, batch: Sequence[ShownFeedback]) -> list[_Lesson]:
+    """The lessons of the first events, up to one that `Learner.learn` has to look at itself."""
+    lessons: list[_Lesson] = []
+    for one in batch:
+        if lessons and one.seen is None and learner.scaling_learns:
+            break  # it is scaled by the contexts before it, once they are learned
+        lesson = _lesson(learner, one)
+        if lesson is None:
+            break
+        lessons.append(lesson)
+    return lessons
+
+
+def _lesson(learner: Learner, one: ShownFeedback) -> _Lesson | None:
+    """What an event teaches; None if anything about it is unusual, except the numbers."""
+    labels, clicked = one.labels, one.clicked
+    examined = labels if one.examined is None else one.examined
+    if not {*map(type, labels), *map(type, clicked), *map(type, examined)} <= PLAIN:
+        return None
+    shown, hits = set(labels), set(clicked)
+    seen = shown if one.examined is None else set(examined)
+    sizes = len(shown), len(hits), len(seen)
+    if sizes != (len(labels), len(clicked), len(examined)) or not hits <= seen <= shown:
+        return None
+    if one.slots is not None and one.slots < learner.at_least:
+        return None
+    rows = learner._labels.find(labels)
+    if None in rows and not all(
+        row is not None or label in learner._labels.retired
+        for row, label in zip(rows, labels, strict=True)
+    ):
+        return None
+    x = _seen(learner, one)
+    if x is None:
+        return None
+    pairs = zip(rows, labels, strict=True)
+    learned = [(row, label in hits) for row, label in pairs if row is not None and label in seen]
+    return _Lesson(one.context, x, learned)
+
+
+def _seen(learner: Learner, one: ShownFeedback) -> Floats | None:
+    """What the model sees of the context; None if one of them is of another size, or cannot be
+    scaled."""
+    given, x = one.context, one.seen
+    if type(given) is not np.ndarray or given.shape != (learner.n_features,):
+        return None
+    if x is None:
+        try:
+            x = dense(learner.scaled(learner.check_context(given)))
+        except InputError:  # `Learner.learn` will say so
+            return None
+    return x if x.shape == (learner.n_inputs,) else None
+
+
+def _learn(learner: Learner, lessons: list[_Lesson]) -> int:
+    """Learn them, up to the first that is not plain; the lock must be had."""
+    from semibandit.policies import compiled_learning as compiled
+
+    rule = learner.learning_rule()
+    assert rule is not None
+    state, scaling = rule.state, learner._scaling
+    X = np.array([one.x for one in lessons], dtype=state.w.dtype)
+    given = np.array([one.given for one in lessons], dtype=np.float64)
+    ptr = np.array([0, *accumulate(len(one.learned) for one in lessons)], dtype=np.intp)
+    pairs = [pair for one in lessons for pair in one.learned]
+    label = np.array([row for row, _ in pairs], dtype=np.intp)
+    hit = np.array([yes for _, yes in pairs], dtype=np.bool_)
+    numbers = compiled.LearningNumbers(
+        float(rule.loss.R),
+        isinstance(rule.loss, Logistic),
+        float(rule.loss.c_L2),
+        state.turns_dense_at,
+        COMPENSATED_FROM,
+        min(learner._largest, sys.float_info.max),
+        learner.features is not None,
+    )
+    rows, sums = state.rows_to_update(label), scaling.sums()
+    lines = compiled.Lessons(X, given, ptr, label, hit)
+    done = int(compiled.learn_in_turn(lines, numbers, rows, sums))
+    state.set_used(rows)
+    scaling.set_sums(sums)
+    if done:
+        learner.count_rounds(done)
+    return done

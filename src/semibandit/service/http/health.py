@@ -1,0 +1,52 @@
+"""What machines ask about the process: whether it runs, whether it can work, and its numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI, Response
+
+from semibandit.service.engine.engine import Engine
+from semibandit.service.http import schema
+from semibandit.service.http.metrics import Metrics
+from semibandit.service.http.openapi import problems
+from semibandit.service.http.responses import JsonResponse
+
+__all__ = ["add_health"]
+
+
+def add_health(app: FastAPI, engine: Engine, metrics: Metrics) -> None:
+    """Add /livez, /readyz (and /healthz, which is the same) and /metrics."""
+    health: dict[str, Any] = {
+        "response_model": schema.Health,
+        "responses": problems(503, always=False),
+        "tags": ["watch"],
+    }
+
+    @app.get("/livez", operation_id="livez", **health)
+    async def livez() -> Response:
+        """200 if the process works, whatever its store does; 503 if only a restart helps."""
+        return _health(engine.live_problem)
+
+    @app.get("/readyz", operation_id="readyz", **health)
+    @app.get("/healthz", operation_id="healthz", **health)
+    async def readyz() -> Response:
+        """200 if it can decide and learn, 503 with the reason if not."""
+        return _health(engine.problem, "following" if engine.following else "ok")
+
+    @app.get(
+        "/metrics",
+        operation_id="metrics",
+        responses=problems(401, always=False),
+        tags=["watch"],
+        response_class=Response,
+    )
+    async def prometheus() -> Response:
+        """Numbers for Prometheus."""
+        return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _health(problem: str | None, status: str = "ok") -> Response:
+    if problem is None:
+        return JsonResponse({"status": status})
+    return JsonResponse({"detail": problem}, 503)

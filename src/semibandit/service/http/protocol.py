@@ -1,0 +1,143 @@
+"""Connections with half a request on them are closed after a time, and the client is told.
+
+uvicorn waits for the rest of a request for ever. Its server looks at all connections once a second
+here, and closes those that were in the same incomplete request for too long; so nothing is done
+for a request that arrives at once.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from semibandit._util.json import to_json
+from semibandit.service.settings import Settings
+
+__all__ = ["HttpServer", "TimedProtocol"]
+
+TICKS = 10  # of uvicorn's main loop in a second
+BODY = to_json({"detail": "the rest of the request did not come in time"})
+ANSWER = (
+    b"HTTP/1.1 408 Request Timeout\r\ncontent-type: application/json\r\nconnection: close\r\n"
+    b"content-length: %d\r\n\r\n%s" % (len(BODY), BODY)
+)
+
+
+class TimedProtocol(HttpToolsProtocol):
+    """A connection that knows what it waits for, by what uvicorn keeps of it.
+
+    `scope` is that of the request that is read, or was read last, from its first byte on; `cycle`
+    has the same one once its headers are there.
+    """
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._waited_for = ""  # when it was looked at last
+        self._last_scope: Any = None
+        self._since = 0.0
+
+    def waits(self, now: float) -> tuple[str, float]:
+        """What it waits for, and for how long."""
+        kind = self._kind()
+        if kind != self._waited_for or self.scope is not self._last_scope:
+            self._waited_for, self._last_scope, self._since = kind, self.scope, now
+        return kind, now - self._since
+
+    def _kind(self) -> str:
+        """What it waits for: "request", "headers", "body", or nothing: ""."""
+        cycle = self.cycle
+        if self.pipeline:
+            return ""  # the next request is not read before this one is answered
+        if cycle is None:
+            return "headers"
+        if cycle.scope is self.scope:
+            if cycle.more_body:  # also if it was answered before its body had come
+                return "body"
+            return "request" if cycle.response_complete else ""
+        return "headers" if cycle.response_complete else ""
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Nothing was asked for so long; half a request that came meanwhile has its own time."""
+        if self._kind() != "headers":
+            super().timeout_keep_alive_handler()
+
+    @property
+    def body_size(self) -> int:
+        """The length that the request says its body has, if it has not been answered."""
+        if self.cycle is None or self.cycle.response_complete:
+            return 0
+        size = dict(self.headers).get(b"content-length", b"0")
+        return int(size) if size.isdigit() else 0
+
+    def give_up(self) -> bool:
+        """Close the connection, with 408 if half a request has come; whether nobody counts that.
+
+        The application counts a request that reached it.
+        """
+        kind, cycle = self._kind(), self.cycle
+        alone = kind == "headers" and self.scope is not None
+        unanswered = kind == "body" and not cycle.response_started
+        if unanswered:
+            cycle.scope["semibandit.timeout"] = True  # type: ignore[typeddict-unknown-key]
+        if alone or unanswered:
+            self.transport.write(ANSWER)
+        self.transport.close()
+        return alone
+
+
+class HttpServer(uvicorn.Server):
+    """uvicorn's server, with timeouts for requests.
+
+    Parameters
+    ----------
+    config : uvicorn.Config
+        With `TimedProtocol` as its protocol.
+    settings : Settings
+        How long the headers and the body of a request may take, and how long a connection may
+        have no request. A body larger than `limits.body` may take so much longer.
+    on_ready : function
+        Called once it listens.
+    on_timeout : function
+        Called with the seconds that were waited for the headers of a request.
+    """
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        settings: Settings,
+        on_ready: Callable[[], object],
+        on_timeout: Callable[[float], object],
+    ) -> None:
+        super().__init__(config)
+        self.settings, self._on_ready, self._on_timeout = settings, on_ready, on_timeout
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen."""
+        await super().startup(sockets)
+        self._on_ready()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Ten times a second."""
+        if counter % TICKS == 0:
+            self._close_late()
+        return await super().on_tick(counter)
+
+    def _close_late(self) -> None:
+        now, timeouts = time.monotonic(), self.settings.timeouts
+        for one in list(self.server_state.connections):
+            if not isinstance(one, TimedProtocol) or one.transport.is_closing():
+                continue
+            kind, seconds = one.waits(now)
+            if kind == "headers":
+                late = seconds > timeouts.header
+            elif kind == "body":
+                late = seconds > timeouts.body * max(1, one.body_size / self.settings.limits.body)
+            else:
+                late = kind == "request" and seconds > timeouts.keep_alive
+            if late and one.give_up():
+                self._on_timeout(seconds)

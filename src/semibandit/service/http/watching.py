@@ -1,0 +1,148 @@
+"""Routes for those who watch: the state, counts by time, and the items."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any, Literal
+
+from fastapi import FastAPI, Query, Request, Response
+
+from semibandit.policies.persistence import config_of
+from semibandit.service.engine.engine import Engine
+from semibandit.service.engine.items import ItemQuery, Sort, list_items
+from semibandit.service.engine.problems import Observed, find_problems
+from semibandit.service.engine.time_series import HOUR, MINUTE
+from semibandit.service.http import watching_schema as schema
+from semibandit.service.http.metrics import Metrics
+from semibandit.service.http.openapi import problems
+from semibandit.service.http.responses import JsonResponse
+from semibandit.service.http.routes import V1
+
+__all__ = ["add_watching"]
+
+POINT = ("start", "decisions", "empty", "feedback", "waited", "shown", "clicks")
+
+
+def add_watching(app: FastAPI, engine: Engine, metrics: Metrics) -> None:
+    """Add /v1/state, /v1/series and /v1/items.
+
+    Their functions run in threads, so that sorting 100,000 items holds up no request.
+    """
+    only_key = problems(401, always=False)
+    mistaken = problems(401, 422, always=False)
+
+    @app.get(
+        f"{V1}/state",
+        operation_id="state",
+        response_model=schema.State,
+        responses=only_key,
+        tags=["watch"],
+    )
+    def state(request: Request) -> Response:
+        """What the learner is, what it has learned, and what happened."""
+        may_write = bool(request.scope.get("may_write", True))
+        return JsonResponse(_state(engine, metrics) | {"may_write": may_write})
+
+    @app.get(
+        f"{V1}/series",
+        operation_id="series",
+        response_model=schema.SeriesAnswer,
+        responses=mistaken,
+        tags=["watch"],
+    )
+    def series(range: Literal["hour", "day", "all"] = "hour") -> Response:
+        """Counts by time: the last hour by minutes, the last day by hours, or all time."""
+        step, points = engine.statistics.points(range)
+        told = [{name: point[name] for name in POINT} for point in points]
+        return JsonResponse({"range": range, "step": step, "points": told})
+
+    @app.get(
+        f"{V1}/items",
+        operation_id="items",
+        response_model=schema.ItemList,
+        responses=mistaken,
+        tags=["watch"],
+    )
+    def items(
+        search: Annotated[str, Query(max_length=200)] = "",
+        sort: Sort = "shown",
+        order: Literal["asc", "desc"] = "desc",
+        never_shown: bool = False,
+        offset: Annotated[int, Query(ge=0, le=2**53)] = 0,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    ) -> Response:
+        """The labels that can be shown, with what became of them."""
+        query = ItemQuery(search, sort, order == "desc", never_shown, offset, limit)
+        total, found = list_items(engine.learner.labels, engine.statistics.labels(), query)
+        return JsonResponse({"total": total, "items": found})
+
+
+def _state(engine: Engine, metrics: Metrics) -> dict[str, Any]:
+    learner, learning = engine.learner, engine.learning
+    header, limits = config_of(learner), engine.settings.limits
+    features = engine.features
+    names = [one["name"] for one in features or [] if one["name"] is not None]
+    settings, requests = header["settings"] | header["common"], metrics.recent.summary()
+    seen = _observe(engine, settings.get("a"), names, requests)
+    return {
+        "learner": header["learner"],
+        "settings": settings,
+        "n_features": learner.n_features,
+        "features": features,
+        "feature_names": names or None,
+        "n_labels": learner.n_labels,
+        "version": learner.t,
+        "position": engine.store.last,
+        "learned": learning.position,
+        "snapshot": learning.snapshot_position,
+        "backlog": learning.backlog,
+        "waiting": engine.waiting,
+        "healthy": engine.healthy,
+        "following": engine.following,
+        "wait": engine.settings.wait,
+        "limits": {"slots": limits.slots, "batch": limits.batch, "body": limits.body},
+        "problems": [vars(one) for one in find_problems(seen)],
+        "requests": requests,
+        **engine.statistics.summary(),
+    }
+
+
+def _observe(
+    engine: Engine, a: float | None, names: list[str], requests: dict[str, Any]
+) -> Observed:
+    """The numbers that problems are found in."""
+    statistics, now = engine.statistics, time.time()
+    recent = statistics.recent(MINUTE, 10, now)
+    hour, day = statistics.recent(MINUTE, 60, now), statistics.recent(HOUR, 24, now)
+    totals, labels = statistics.totals(), engine.learner.labels
+    constant, drifting = (
+        [_feature_name(one, names) for one in some] for some in statistics.unusual_features()
+    )
+    return Observed(
+        not_ready=engine.problem,
+        a=a,
+        recent_decisions=recent["decisions"],
+        recent_empty=recent["empty"],
+        hour_decisions=hour["decisions"],
+        hour_feedback=hour["feedback"] - hour["waited"],
+        day_decisions=day["decisions"],
+        day_feedback=day["feedback"] - day["waited"],
+        feedback=totals["feedback"] - totals["waited"],
+        backlog=engine.learning.backlog,
+        backlog_limit=engine.settings.limits.backlog,
+        requests=requests["count"],
+        errors=requests["errors"],
+        refused=requests["refused"],
+        labels=len(labels),
+        never_shown=statistics.count_never_shown(labels),
+        decisions_since_labels_changed=statistics.decisions_since_labels_changed,
+        constant=constant,
+        drifting=drifting,
+    )
+
+
+def _feature_name(feature: int | str, names: list[str]) -> str:
+    """Its name, if its number has one; people count from 1."""
+    if isinstance(feature, str):
+        return feature
+    return names[feature] if feature < len(names) else f"number {feature + 1}"
