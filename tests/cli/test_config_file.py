@@ -66,7 +66,7 @@ def test_a_file_without_a_table_and_named_by_the_environment(tmp_path, config):
         ("serve = 3", "serve = 3, expected a table of options"),
         ("[port]\na = 1", "port is a table, expected a value"),
         ("port = ", "is not TOML: Invalid value"),
-        ("keep = 'soon'", "keep = 'soon', expected a duration above 0 such as 30s, 15m"),
+        ("keep = 'soon'", "keep = 'soon', expected a duration with its unit"),
     ],
 )
 def test_what_is_wrong_with_a_file(tmp_path, config, text, reason):
@@ -102,3 +102,11 @@ def test_help_names_the_variable_of_every_option():
     for option in options:
         if option != "--help":
             assert f"SEMIBANDIT_{option[2:].upper().replace('-', '_')}]" in text, option
+
+
+def test_a_variable_that_is_no_option_is_warned_of(tmp_path):
+    env = {"SEMIBANDIT_PROT": "1", "SEMIBANDIT_CACHE": "/tmp", "SEMIBANDIT_MAX_SLOTS": "4"}
+    with Server(tmp_path / "s", *BUILD, env=env) as server:
+        pass
+    (line,) = [one for one in server.errors if "is no option" in one]
+    assert "$SEMIBANDIT_PROT is no option of serve; did you mean 'SEMIBANDIT_PORT'?" in line

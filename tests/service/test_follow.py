@@ -72,7 +72,9 @@ def test_it_ranks_while_it_follows_if_it_is_asked_to(where):
         found = answer.json()
         assert (found["id"], found["dry_run"]) == (None, True)
         assert [one["label"] for one in found["slate"]] == rank(leader).labels
-        assert server.get("/readyz").json() == {"status": "following"}
+        ready = server.get("/readyz")  # it cannot write, so it gets no traffic by itself
+        assert (ready.status_code, "following another" in ready.text) == (503, True)
+        assert "semibandit_following 1.0" in server.get("/metrics").text
         assert server.state()["following"]
         for refused in (
             server.feedback("mine", []),

@@ -12,6 +12,7 @@ import semibandit as sb
 from semibandit.errors import Conflict, FileError, InputError
 from semibandit.evaluation.replay_log import replay_log
 from semibandit.policies.persistence import snapshot_of
+from semibandit.service.config import StoreConfig, open_store
 from semibandit.store.rebuild import rebuild
 from semibandit.store.store import Store
 
@@ -121,3 +122,11 @@ def test_only_what_is_recent_is_learned_again(tmp_path):
     found = replay_log(tmp_path / "s", since=times[0])
     assert found.learner.t == 4
     assert found.learner.labels == [*LABELS, "g"]
+
+
+def test_options_are_compared_with_the_learner_that_took_over(tmp_path):
+    with running(tmp_path) as engine:
+        engine.replace_learner(content(sb.SlateUCB(D, LABELS, a=0.9)), 0).result()
+    open_store(str(tmp_path), StoreConfig(learner={"a": 0.9})).close()
+    with pytest.raises(InputError, match=r"with a = 0\.9, not 0\.5"):
+        open_store(str(tmp_path), StoreConfig(learner={"a": 0.5}))

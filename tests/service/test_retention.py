@@ -6,7 +6,9 @@ import pytest
 from engines import as_if_killed, count, give, rank, running, status
 from learners import bits
 from server import until
+from typer.testing import CliRunner
 
+from semibandit.cli import app
 from semibandit.errors import FileError
 from semibandit.service.engine.retention import Retention
 from semibandit.service.settings import Timeouts
@@ -109,3 +111,20 @@ def test_a_damaged_snapshot_is_not_relied_on(tmp_path, caplog):
         assert remove(engine, later=2 * KEEP) == 2  # decisions without feedback
         assert count(engine, "feedback") == 8
     assert "is damaged: nothing is removed" in caplog.text
+
+
+def test_whoever_replays_what_is_left_is_told(tmp_path):
+    with running(tmp_path / "s", keep=KEEP) as engine:
+        visits(engine, 0, 10)
+        engine.learning.snapshot().result()
+        remove(engine, later=2 * KEEP)
+        visits(engine, 10, 3)
+        removed = engine.learning.snapshot_position
+    found = CliRunner().invoke(app, ["replay", str(tmp_path / "s")])
+    assert f"feedback up to event {removed} has left the log" in " ".join(found.output.split())
+    told = CliRunner().invoke(
+        app, ["export", str(tmp_path / "l.jsonl"), "--store", str(tmp_path / "s")]
+    )
+    assert "other events have left the log" in told.output
+    assert f"it is whole after event {removed}" in told.output
+    assert (tmp_path / "s").stat().st_mode & 0o777 == 0o700  # it is about visitors

@@ -1,7 +1,9 @@
-"""The options of a command from a TOML file."""
+"""The options of a command from a TOML file, and from the environment."""
 
 from __future__ import annotations
 
+import logging
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,11 @@ from semibandit._util.checks import listed, nearest
 from semibandit.cli.errors import reporting_errors
 from semibandit.errors import FileError, InputError, MissingFile
 
-__all__ = ["read_config"]
+__all__ = ["read_config", "warn_of_unknown_variables"]
+
+log = logging.getLogger("semibandit")
+PREFIX = "SEMIBANDIT_"
+OTHERS = ("SEMIBANDIT_CACHE",)  # variables that are no options
 
 
 def read_config(context: typer.Context, path: Path | None) -> Path | None:
@@ -30,6 +36,14 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
             }
             context.default_map = _options(path, command.name or "", several)
     return path
+
+
+def warn_of_unknown_variables(context: typer.Context) -> None:
+    """Log variables of the environment that look like options of this command, and are none."""
+    known = [f"{PREFIX}{one.name}".upper() for one in context.command.params]
+    for name in sorted(os.environ):
+        if name.startswith(PREFIX) and name not in (*known, *OTHERS):
+            log.warning("$%s is no option of %s%s", name, context.info_name, nearest(name, known))
 
 
 def _options(path: Path, command: str, several: dict[Any, bool]) -> dict[str, Any]:

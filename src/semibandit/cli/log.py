@@ -30,16 +30,14 @@ def export(
     with reporting_errors("export"), Store(store, write=False) as opened:
         first, last = opened.first_decision(), opened.last_decision()
         n = write_log(opened, out)
-        text = ""
+        times = ""
         if first is not None and last is not None:
-            text = (
-                f": decisions {first[0]} to {last[0]}, from {_time(first[1])} to {_time(last[1])}"
-            )
-        typer.echo(f"wrote {n} events to {out}{text}")
+            times = f", with decisions from {_time(first[1])} to {_time(last[1])}"
+        typer.echo(f"wrote {n} events to {out}{times}")
         if opened.removed:
             typer.echo(
-                "earlier events were removed: the log is whole for feedback after event "
-                f"{opened.removed}"
+                "other events have left the log (serve --keep, DELETE /v1/events); "
+                f"it is whole after event {opened.removed}"
             )
 
 

@@ -185,6 +185,11 @@ def _replay_log(log: str, words: dict[str, Any], since: str | None, save: Path |
             )
         ],
     )
+    if found.removed:
+        print_line(
+            f"feedback up to event {found.removed} has left the log, at least in part "
+            "(serve --keep, or erased): this learner does not know it"
+        )
     if save is not None:
         found.save(save)
         print_line(f"wrote {save}: it has learned the log up to event {found.position}")

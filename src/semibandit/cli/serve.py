@@ -10,6 +10,7 @@ import typer
 
 from semibandit._util.duration import parse_duration
 from semibandit.cli import serve_options as options
+from semibandit.cli.config_file import warn_of_unknown_variables
 from semibandit.cli.errors import reporting_errors
 from semibandit.cli.options import (
     FEATURE_WORDS,
@@ -99,6 +100,7 @@ def serve(
             ) from None
         settings, made_for = _settings(context.params), _store_config(context)
         configure_logs(settings.logs)
+        warn_of_unknown_variables(context)
         with suppress(KeyboardInterrupt):  # Ctrl-C is how one stops it
             service.serve(store, made_for, settings, host, port, lambda text: typer.echo(text))
 
@@ -110,6 +112,7 @@ def _settings(given: dict[str, Any]) -> Settings:
     files = ("api_key_file", "read_key_file", "certfile", "keyfile")
     same = ("wait", "snapshot_every", "api_key", "read_key", "follow", "follow_rank", "root_path")
     plain: dict[str, Any] = {name: given[name] for name in same}
+    plain["follow"] |= plain["follow_rank"]
     plain |= {name: None if given[name] is None else str(given[name]) for name in files}
     return Settings(
         **plain,

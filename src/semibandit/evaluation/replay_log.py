@@ -41,6 +41,8 @@ class ReplayedLog:
         The Brier score: the mean squared error of the estimates; 0.25 if they are always 1/2.
     position : int
         The seq of the last event that it looked at.
+    removed : int
+        Feedback up to this seq has left the log, at least in part, and is not learned.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class ReplayedLog:
     expected: float
     brier: float
     position: int = 0
+    removed: int = 0
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the learner to a file that says how much of the log it has learned.
@@ -116,7 +119,7 @@ def replay_log(
         own = learner is None and since is None
         learner = opened.learner if learner is None else learner
         check_learns_from_shown(learner)
-        position = 0
+        position, removed = 0, opened.removed
         for seq, event, decision in opened.learnable_events():
             position = seq
             if isinstance(event, Feedback) and decision is not None:
@@ -133,7 +136,9 @@ def replay_log(
             advance(1)
     labels = counts["labels"]
     brier = error / max(labels, 1)
-    return ReplayedLog(learner, **counts, expected=expected, brier=brier, position=position)
+    return ReplayedLog(
+        learner, **counts, expected=expected, brier=brier, position=position, removed=removed
+    )
 
 
 def _predicted(

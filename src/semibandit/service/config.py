@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -72,7 +73,7 @@ class StoreConfig:
             if given != about.get("start_from"):
                 raise _mismatch("start_from", about.get("start_from"), given)
         if self.learner:
-            spec = LearnerSpec.of(store.snapshot(0))
+            spec = LearnerSpec.of(_present_learner(store))
             for key, given in self.learner.items():
                 if key == "learner" and given == spec.learner.partition(":")[0]:
                     continue  # it was made with another number, which nothing is said about now
@@ -120,6 +121,15 @@ def open_store(
         store.close()
         raise
     return store
+
+
+def _present_learner(store: Store) -> Learner:
+    """The learner that the store was made with, or the last one that took its place."""
+    learners = store.new_learners()
+    if not learners:
+        return store.snapshot(0)
+    content = store.file(learners[-1][1].file)
+    return load(io.BytesIO(content)) if content else store.snapshot(store.snapshots()[-1])
 
 
 def _names_for(learner: Learner, features: int | NamedFeatures | None) -> list[str] | None:

@@ -18,6 +18,7 @@ from semibandit.service.settings import Settings, check_key
 __all__ = ["Keys"]
 
 log = logging.getLogger("semibandit")
+MOUNTED = Path("/run/secrets")  # of a container: nobody else is there
 
 
 @dataclass
@@ -117,6 +118,6 @@ def _lines(path: Path, name: str) -> list[str]:
         raise FileError(f"{name} = {str(path)!r} has no key: expected one a line")
     for key in keys:
         check_key(name, key)
-    if others:
+    if others and path.parent != MOUNTED:
         log.warning("%s = %r can be read by every user of this machine: chmod o-r", name, str(path))
     return keys

@@ -144,8 +144,8 @@ def _check_certificate(settings: Settings) -> None:
     try:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(settings.certfile, settings.keyfile, password="")  # never asks
-    except ssl.SSLError as why:
-        raise InputError(f"{files}: not a certificate and its key in PEM ({why.reason})") from None
+    except ssl.SSLError:
+        raise InputError(f"{files}: not a certificate and its key in PEM") from None
     except OSError as why:
         raise InputError(f"{files} cannot be read: {why.strerror}") from None
 

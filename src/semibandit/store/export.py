@@ -49,11 +49,14 @@ class Log:
         The learner before the first event.
     events : iterator of (int, Event)
         The events with their seq.
+    removed : int
+        Feedback up to this seq has left the log, at least in part; 0 if none has.
     """
 
     about: dict[str, Any]
     learner: Learner
     events: Iterator[tuple[int, Event]]
+    removed: int = 0
 
     def learnable_events(self) -> Iterator[tuple[int, Event, Decision | None]]:
         """All events but decisions, feedback with its decision, in the log's order."""
@@ -150,7 +153,7 @@ def open_log(where: str | os.PathLike[str]) -> Iterator[Log]:
         yield _log(name, meta, (_of_row(row) for row in rows))
     else:
         with Store(name, write=False) as store:
-            yield Log(store.about, store.snapshot(0), store.events())
+            yield Log(store.about, store.snapshot(0), store.events(), store.removed)
 
 
 def _log(name: str, head: str | bytes, found: Iterator[tuple[int, Event]]) -> Log:

@@ -38,7 +38,7 @@ class SQLite:
         self.fence: int | None = None
         try:
             if create:
-                folder.mkdir(parents=True, exist_ok=True)
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # it is about visitors
             elif not (folder / FILE).is_file():
                 raise MissingFile(f"there is no store in {folder}: no file {FILE}")
         except MissingFile:

@@ -159,7 +159,7 @@ class Engine:
         if access.failure is not None:
             return "the store is away"
         if access.following:
-            return self.learning.problem if self.settings.follow_rank else self._following()
+            return self.learning.problem or self._following()
         if access.behind:
             return "a group of requests failed while it was written; the service's log says why"
         if not self.writer.alive:

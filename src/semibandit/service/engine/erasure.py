@@ -80,6 +80,7 @@ class Eraser:
                 self._statistics.save(store, self._learning.learner.labels)
                 events = store.erase(known)
                 self._statistics.forget_decisions(known)
+                log.info("%d events were erased", events)
                 return self._answer(events, _scrub(store, known))
             finally:
                 self._writer.erasing.difference_update(known)

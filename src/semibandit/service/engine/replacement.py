@@ -65,11 +65,12 @@ def replace_learner(
             )
         learned = catch_up(learner, beside, after, last + 1)
         check_replacement(learning.learner, learner)
-        prepare(learner, log.info)
+        prepare(learner, log.debug)
         file = beside.add_file(content)
     done: Future[tuple[int, NewLearner]] = Future()
     queue.put([PendingNewLearner(NewLearner(0.0, after, file), learner, learned, done)])
     position, _ = done.result()
+    log.info("another learner decides from event %d on; it had learned up to %d", position, after)
     return {"position": position, "after": after}
 
 

@@ -17,6 +17,7 @@ __all__ = ["Retention"]
 
 log = logging.getLogger("semibandit")
 LONGEST_PAUSE = 60.0  # seconds between two looks
+DAY = 86400.0  # seconds
 SHARE = 0.2  # of the time at most, while there is something to remove
 
 
@@ -43,6 +44,7 @@ class Retention:
 
     def start(self) -> None:
         """Begin."""
+        log.info("events leave the log after %g days (--keep)", self._keep / DAY)
         self._thread.start()
 
     def stop(self) -> None:
@@ -55,8 +57,11 @@ class Retention:
         while not self._stopping.is_set():
             try:
                 if self._store.owned:  # whoever writes the log removes from it
+                    before = self.removed
                     with self._store.beside() as store:
                         self.remove(store, time.time())
+                    if self.removed > before:
+                        log.info("%d old events have left the log", self.removed - before)
             except StoreError as why:
                 log.warning("old events could not be removed: %s", why)
             except Exception:

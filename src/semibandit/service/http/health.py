@@ -32,7 +32,7 @@ def add_health(app: FastAPI, engine: Engine, metrics: Metrics) -> None:
     @app.get("/healthz", operation_id="healthz", **health)
     async def readyz() -> Response:
         """200 if it can decide and learn, 503 with the reason if not."""
-        return _health(engine.problem, "following" if engine.following else "ok")
+        return _health(engine.problem)
 
     @app.get(
         "/metrics",
@@ -46,7 +46,7 @@ def add_health(app: FastAPI, engine: Engine, metrics: Metrics) -> None:
         return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-def _health(problem: str | None, status: str = "ok") -> Response:
+def _health(problem: str | None) -> Response:
     if problem is None:
-        return JsonResponse({"status": status})
+        return JsonResponse({"status": "ok"})
     return JsonResponse({"detail": problem}, 503)

@@ -121,6 +121,7 @@ class Metrics:
             ("snapshot_position", "The last event in a snapshot", learning.snapshot_position),
             ("store_up", "Whether the store can be used", int(engine.writer.store_down is None)),
             ("ready", "Whether it can decide and learn, as /readyz says", int(engine.healthy)),
+            ("following", "Whether it follows another process", int(engine.following)),
         ):
             yield GaugeMetricFamily(f"semibandit_{name}", text, value)
         build = GaugeMetricFamily("semibandit_build_info", "Always 1", labels=["version", "python"])

@@ -52,6 +52,8 @@ class StartingApp:
         if path == "/livez":
             return JsonResponse({"status": "ok"})
         text = f"starting: {self._done} of {self._total} events learned"
+        if self._done == self._total:
+            text += ", getting ready"
         if path in ("/readyz", "/healthz"):
             progress = self._done / self._total if self._total else 0.0
             return JsonResponse({"detail": text, "progress": round(progress, 4)}, 503)
