@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import socket
 import ssl
@@ -84,6 +85,8 @@ def serve(
             does = "follows" if engine.following else "serves"
             say(f"semibandit {does} {engine.learner!r} from {store.name}")
             built.append(create_app(engine, keys, hosts))
+            gc.collect()
+            gc.freeze()  # what is there now stays: looking through it again would hold up requests
             return built[0]
 
         def on_end() -> None:

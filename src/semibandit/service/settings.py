@@ -43,7 +43,7 @@ class Limits:
     labels: int = 100_000
     queue: int = 1024
     backlog: int = 10_000
-    recent: int = 1 << 26
+    recent: int = 1 << 25
     learner: int = 1 << 30
 
 

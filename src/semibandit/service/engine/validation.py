@@ -88,7 +88,7 @@ def _check(
     """The decision that the feedback is about; an `InputError` if it cannot be taken."""
     if decision is None:
         raise UnknownDecision(f"id = {given.id!r}, but no decision has that id")
-    if before is None and decision.at < oldest:
+    if decision.at < oldest:
         raise UnknownDecision(f"id = {given.id!r} is of a decision that is no longer kept")
     if before is None:
         clicked = read_labels(given.clicked, "clicked")
