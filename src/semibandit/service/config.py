@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -128,8 +127,9 @@ def _present_learner(store: Store) -> Learner:
     learners = store.new_learners()
     if not learners:
         return store.snapshot(0)
-    content = store.file(learners[-1][1].file)
-    return load(io.BytesIO(content)) if content else store.snapshot(store.snapshots()[-1])
+    seq, event = learners[-1]
+    newest = store.snapshots()[-1]  # a file is dropped once a snapshot has come after it
+    return store.snapshot(newest) if newest >= seq else store.file_learner(event.file)
 
 
 def _names_for(learner: Learner, features: int | NamedFeatures | None) -> list[str] | None:

@@ -101,8 +101,7 @@ def serve(
 
         app = StartingApp(build, on_end)
         listens = f"starting at {url} (GET /readyz says how far)"
-        config_ = _uvicorn_config(app, settings)
-        server = _Server(config_, settings, lambda: say(listens), on_timeout)
+        server = _Server(_uvicorn_config(app, settings), settings, lambda: say(listens), on_timeout)
         signal.signal(signal.SIGTERM, server.handle_exit)  # also before and after it runs
         _reload_on_hangup(keys)
         server.run(sockets=[listening])

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
+from semibandit.policies.learner import Learner
+from semibandit.policies.persistence import load
 from semibandit.store.database import Database
 from semibandit.store.parts import drop_parts, read_parts, write_parts
 from semibandit.store.tables import read_meta, write_meta
 
-__all__ = ["add_file", "read_file"]
+__all__ = ["add_file", "read_learner"]
 
 
 def add_file(
@@ -25,6 +28,6 @@ def add_file(
     return number
 
 
-def read_file(db: Database, number: int) -> bytes:
-    """A file as it was given; empty if it is no longer kept."""
-    return read_parts(db, -number)
+def read_learner(db: Database, number: int) -> Learner:
+    """The learner of a file, as it was given; `FileError` if the file is no longer kept."""
+    return load(io.BytesIO(read_parts(db, -number)))

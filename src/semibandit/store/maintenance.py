@@ -38,17 +38,20 @@ class Maintenance(ABC):
         )
         return [id for (id,) in found]
 
-    def first_decision(self, order: str = "ASC") -> tuple[int, float] | None:
+    def first_decision(self) -> tuple[int, float] | None:
         """The seq and the time of the oldest decision that is still in the log."""
+        return self._decision_at_the_end("ASC")
+
+    def last_decision(self) -> tuple[int, float] | None:
+        """The seq and the time of the newest decision in the log."""
+        return self._decision_at_the_end("DESC")
+
+    def _decision_at_the_end(self, order: str) -> tuple[int, float] | None:
         found = self._db.rows(
             "SELECT seq, at FROM semibandit_events WHERE kind = 'decision' "
             f"ORDER BY seq {order} LIMIT 1"
         )
         return (int(found[0][0]), float(found[0][1])) if found else None
-
-    def last_decision(self) -> tuple[int, float] | None:
-        """The seq and the time of the newest decision in the log."""
-        return self.first_decision("DESC")
 
     # -- events that leave the log -------------------------------------------------------------
 
@@ -87,9 +90,9 @@ class Maintenance(ABC):
         needed = [event.file for seq, event in self.new_learners() if seq > self.removed]
         return learner_files.add_file(self._db, self._turn, content, needed)
 
-    def file(self, number: int) -> bytes:
-        """The file of a learner, as it was given."""
-        return learner_files.read_file(self._db, number)
+    def file_learner(self, number: int) -> Learner:
+        """The learner of a file, as it was given; `FileError` if the file is no longer kept."""
+        return learner_files.read_learner(self._db, number)
 
     # -- snapshots -----------------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import logging
 from collections.abc import Callable, Sequence
 from itertools import islice, takewhile
@@ -11,7 +10,6 @@ from typing import Any
 from semibandit.errors import FileError, InputError
 from semibandit.policies.feedback_batch import ShownFeedback, can_compile, learn_batch
 from semibandit.policies.learner import Learner
-from semibandit.policies.persistence import load
 from semibandit.store.event import Decision, Event, Feedback, LabelChange, NewLearner
 from semibandit.store.store import Store
 
@@ -178,7 +176,7 @@ def rebuild(
         while events:
             position, event = group[-len(events)][0], events[0][0]
             if isinstance(event, NewLearner):
-                learner, since = load(io.BytesIO(store.file(event.file))), position
+                learner, since = store.file_learner(event.file), position
                 catch_up(learner, store, event.after, position)
                 del events[0]
             else:

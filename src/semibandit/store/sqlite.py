@@ -96,7 +96,8 @@ class SQLite:
 
     @contextmanager
     def transaction(self, *, overwrite: bool = False) -> Iterator[None]:
-        self.rows(f"PRAGMA secure_delete={'ON' if overwrite else 'OFF'}")
+        if overwrite:  # only then: it doubles what is written when snapshots go
+            self.rows("PRAGMA secure_delete=ON")
         self.rows("BEGIN IMMEDIATE")
         try:
             if self.fence is not None:
@@ -107,6 +108,9 @@ class SQLite:
             if self._db.in_transaction:
                 self.rows("ROLLBACK")
             raise
+        finally:
+            if overwrite:
+                self.rows("PRAGMA secure_delete=OFF")
 
     def try_lock(self) -> bool:
         if self._lock is None:  # taken by one thread, let go of by another

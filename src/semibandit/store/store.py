@@ -251,14 +251,8 @@ class Store(Maintenance):
 
     def learnable_events(self, after: int = 0) -> Iterator[tuple[int, Event, Decision | None]]:
         """What there is to learn, in the log's order: all but decisions, feedback with its own."""
-        return self.events_with_decisions(after, ("feedback", "labels", "learner"))
-
-    def events_with_decisions(
-        self, after: int = 0, kinds: Sequence[str] = ()
-    ) -> Iterator[tuple[int, Event, Decision | None]]:
-        """As `events`; beside feedback is the decision that it is about."""
         group: list[tuple[int, Event]] = []
-        for entry in self.events(after, kinds):
+        for entry in self.events(after, ("feedback", "labels", "learner")):
             group.append(entry)
             if len(group) == PAGE:
                 yield from self._with_decisions(group)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import logging
 import threading
 import time
@@ -16,7 +15,6 @@ from typing import NamedTuple
 
 from semibandit.errors import ServiceUnavailable, StoreError
 from semibandit.policies.learner import Learner
-from semibandit.policies.persistence import load
 from semibandit.service.engine.snapshot_writer import SnapshotWriter
 from semibandit.service.engine.statistics import Statistics
 from semibandit.store.event import Decision, Event, LabelChange, NewLearner
@@ -236,7 +234,7 @@ class Learning:
             try:
                 with self._store.beside() as store:
                     if prepared is None:
-                        prepared = load(io.BytesIO(store.file(event.file))), event.after
+                        prepared = store.file_learner(event.file), event.after
                     catch_up(prepared[0], store, prepared[1], one.seq)
             except StoreError as why:
                 log.error("the new learner cannot learn the log yet: %s", why)

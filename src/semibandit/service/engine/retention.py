@@ -81,7 +81,7 @@ class Retention:
         counted = self._statistics.position
         self._statistics.save(store, self._learning.learner.labels)
         places = [0, *(place for place in store.snapshots() if place > 0)]
-        for place in sorted({*places[-2:]}):
+        for place in places[-2:]:
             if place > 0 and not self._is_whole(store, place):
                 log.error("the snapshot at event %d is damaged: nothing is removed", place)
                 break

@@ -55,7 +55,7 @@ class StoreAccess:
         self._since: float | None = None  # when a call of `calling` began
         self._next_try = 0.0
         self._try_at_once = False  # whether the next request may find the store well again
-        self._handed_over = min(learning.last_put, store.last)  # and to learning
+        self._handed_over = min(learning.last_put, store.last)  # events up to here are in learning
 
     @property
     def open(self) -> bool:

@@ -83,10 +83,10 @@ class Metrics:
     def collect(self) -> Iterable[Metric]:
         """The engine's numbers as they are now."""
         summary = self._engine.statistics.summary()
-        yield from self._counters(summary.get("totals", summary))
+        yield from self._counters(summary["totals"])
         yield from self._gauges()
-        yield _sizes(summary.get("sizes", ()))
-        yield from _positions(summary.get("positions", ()))
+        yield _sizes(summary["sizes"])
+        yield from _positions(summary["positions"])
 
     def text(self) -> bytes:
         """In Prometheus' text form."""
@@ -99,9 +99,9 @@ class Metrics:
         learning = self._engine.learning
         for name, text, value in (
             ("decisions", "Decisions in the log", totals["decisions"]),
-            ("empty_slates", "Decisions to show nothing", totals.get("empty", 0)),
+            ("empty_slates", "Decisions to show nothing", totals["empty"]),
             ("feedback", "Feedback in the log, also that nobody gave", totals["feedback"]),
-            ("waited", "Feedback that nobody gave in time", totals.get("waited", 0)),
+            ("waited", "Feedback that nobody gave in time", totals["waited"]),
             ("shown", "Labels shown that there was feedback on", totals["shown"]),
             ("clicks", "Labels clicked", totals["clicks"]),
             ("learned", "Events learned since the start", learning.learned),
