@@ -34,10 +34,12 @@ HERE = Path(__file__).parent
 SLOTS, LEARNED = workloads.SLOTS, 1200
 LESSONS = 10_000  # feedback for a turn of heavy learning: more than can be learned in it
 BATCH = 250  # of which go into one request
+MIXED = "mixed:0.05"  # the policy whose cost is measured
 LEAST = (  # targets of ratios, by how their names begin and end
     ("rank", "", 0.4),
     ("feedback", " 16 connections", 0.5),
     ("mixed", "32 + 32 connections", 0.72),  # 3,000 of each if an empty endpoint has 8,350
+    ("logging propensities", "", 0.9),
 )
 EMPTY = """
 import socket, uvicorn
@@ -212,6 +214,20 @@ class Bench:
             for one, e in zip(found, nothing, strict=True)
         ]
 
+    def propensities(self, port: int, randomised: int, n: int) -> None:
+        """Rank by the learner alone, and by `Mixed` with its probabilities in the log."""
+        plain: list[dict[str, Any]] = []
+        drawn: list[dict[str, Any]] = []
+        for turn in range(self.turns):
+            for one in (0, 1) if turn % 2 else (1, 0):  # each is first in turn
+                where, found = ((port, plain), (randomised, drawn))[one]
+                found += load(where, self.load("/rank", self.ranks(), n))
+        self.note("rank", n, plain)
+        self.note(f"rank, {MIXED}", n, drawn)
+        self.ratios[f"logging propensities ÷ plain, {n} connection{'s' * (n > 1)}"] = [
+            one["rate"] / other["rate"] for one, other in zip(drawn, plain, strict=True)
+        ]
+
     def heavy(self, port: int, n: int) -> list[int]:
         """Rank while feedback is learned without a pause, and without; how much was still there."""
         alone, during, left = [], [], []
@@ -243,14 +259,20 @@ def main(
     with tempfile.TemporaryDirectory() as folder:
         saved, X = learner(folder)
         bench = Bench(seconds, turns, X)
-        serve = ("-m", "semibandit", "serve", "--store", f"{folder}/store", "--port", "0")
-        with serving("-c", EMPTY) as empty, serving(*serve, "--start-from", saved) as port:
+        serve = ("-m", "semibandit", "serve", "--start-from", saved, "--port", "0", "--store")
+        with serving("-c", EMPTY) as empty, serving(*serve, f"{folder}/store") as port:
             load(empty, bench.load("/empty", ["{}"] * 500, 4))
             load(port, bench.load("/rank", bench.ranks(500), 4))
             for n in connections:
                 bench.throughput(empty, port, n)
             for n in connections:
                 bench.mixed(empty, port, n)
+            drawn = (*serve, f"{folder}/drawn", "--randomise", MIXED)
+            with serving(*serve, f"{folder}/plain") as plain, serving(*drawn) as randomised:
+                for one in (plain, randomised):  # both with a log that begins
+                    load(one, bench.load("/rank", bench.ranks(500), 4))
+                for n in connections:
+                    bench.propensities(plain, randomised, n)
             left = bench.heavy(port, 16)
     found = {
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, "

@@ -22,9 +22,12 @@ def room_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+NAMED_TUPLE = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}  # public all the same
+
+
 def is_private(name: str) -> bool:
     """One leading underscore; dunder names are Python's own."""
-    return name.startswith("_") and not name.startswith("__")
+    return name.startswith("_") and not name.startswith("__") and name not in NAMED_TUPLE
 
 
 def defined_in(tree: ast.AST) -> set[str]:

@@ -23,6 +23,10 @@ from semibandit.errors import (
     UnknownLabel,
 )
 from semibandit.evaluation.bayes import Bayes
+from semibandit.evaluation.off_policy.compare import Comparison, compare
+from semibandit.evaluation.off_policy.evaluate import evaluate
+from semibandit.evaluation.off_policy.position_bias import PositionBias, position_bias
+from semibandit.evaluation.off_policy.result import Evaluation
 from semibandit.evaluation.play import Play, play
 from semibandit.evaluation.replay import replay
 from semibandit.evaluation.replay_log import ReplayedLog, replay_log
@@ -42,8 +46,10 @@ from semibandit.policies.features.hashed import Hashed
 from semibandit.policies.greedy import EpsilonGreedy, Greedy
 from semibandit.policies.learner import Learner
 from semibandit.policies.learner_spec import LearnerSpec
+from semibandit.policies.mixed import Mixed
 from semibandit.policies.obr import OBR
 from semibandit.policies.persistence import load
+from semibandit.policies.plackett_luce import PlackettLuce
 from semibandit.policies.random import Random
 from semibandit.policies.slate import Scores, Slate
 from semibandit.policies.slate_ucb import SlateUCB
@@ -55,6 +61,7 @@ from semibandit.theory.slate import best_ranking, best_slate
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
 from semibandit.theory.width import KnownNorm, Scaled, UnknownNorm, Width
 from semibandit.worlds.adversarial import Adversarial
+from semibandit.worlds.position_biased import PositionBiased
 from semibandit.worlds.synthetic import Synthetic
 
 __all__ = [
@@ -63,11 +70,13 @@ __all__ = [
     "Banditron",
     "Bayes",
     "Client",
+    "Comparison",
     "Confidit",
     "Dataset",
     "Diagonal",
     "Dual",
     "EpsilonGreedy",
+    "Evaluation",
     "Features",
     "Full",
     "Greedy",
@@ -78,9 +87,13 @@ __all__ = [
     "Learner",
     "LearnerSpec",
     "Logistic",
+    "Mixed",
     "Model",
     "NotShown",
+    "PlackettLuce",
     "Play",
+    "PositionBias",
+    "PositionBiased",
     "Random",
     "ReplayedLog",
     "Scaled",
@@ -103,9 +116,11 @@ __all__ = [
     "best_ranking",
     "best_slate",
     "bounds",
+    "compare",
     "constant",
     "decreasing",
     "errors",
+    "evaluate",
     "expected_loss",
     "grid",
     "hamming",
@@ -116,6 +131,7 @@ __all__ = [
     "loss_rank",
     "play",
     "polynomial",
+    "position_bias",
     "rbf",
     "read_dataset",
     "replay",

@@ -6,7 +6,7 @@ from math import nan
 import pytest
 
 import semibandit._util.json
-from semibandit._util.json import to_json
+from semibandit._util.json import from_json, to_json
 from semibandit.store.event import Decision, row
 
 VALUES = [
@@ -29,3 +29,11 @@ def test_a_decision_with_numbers_that_are_none_is_not_written():
     decision = Decision("x", 0.0, [1.0], None, None, None, ["a", "b"], **numbers, version=1, draw=1)
     with pytest.raises(ValueError, match="'x' has numbers that are not finite"):
         row(decision)
+
+
+def test_what_was_written_is_read():
+    for value in ({"a": [1, 0.1, None, True]}, "\ud800", 2**40, float("1e-300")):
+        assert from_json(to_json(value)) == value
+    assert from_json('{"a": NaN}')["a"] != 0
+    with pytest.raises(json.JSONDecodeError):
+        from_json(b"{")

@@ -29,10 +29,16 @@ COMPILED = {
     "Thompson": lambda: sb.Thompson(D, LABELS, seed=4),
     "at least": lambda: sb.SlateUCB(D, LABELS, at_least=2),
     "numbered": lambda: sb.SlateUCB(D, len(LABELS)),
+    "examination": lambda: sb.SlateUCB(D, LABELS, examination=(0.9, 0.5, 0.2), seed=3),
+    "logistic examination": lambda: sb.Greedy(
+        D, LABELS, loss=sb.Logistic(2.0), examination=(1.0, 0.3)
+    ),
+    "last click": lambda: sb.SlateUCB(D, LABELS, examination="up to the last click"),
     "names": lambda: sb.SlateUCB(sb.Features(**NAMES), LABELS),
 }
 ONE_BY_ONE = {
     "few features": lambda: sb.SlateUCB(4, LABELS),
+    "examination one by one": lambda: sb.Thompson(4, LABELS, examination=(1.0, 0.4)),
     "project all": lambda: sb.SlateUCB(D, LABELS, project="all"),
     "forget": lambda: sb.SlateUCB(D, LABELS, forget=40.0),
     "diagonal": lambda: sb.SlateUCB(D, LABELS, model=sb.Diagonal()),

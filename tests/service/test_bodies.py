@@ -47,11 +47,18 @@ def test_wrong_feedback_is_no_problem_of_the_others(server):
         {"clicked": []},
         17,
         {"id": ids[1], "clicked": [], "seen": []},
+        {"id": ids[1], "clicked": [], "examined": "all"},
+        {"id": ids[1], "clicked": [], "examined": 7},
+        {"id": ids[1], "clicked": [], "examined": [0.5]},
         {"id": ids[2], "clicked": []},
     ]
     results = server.post("/v1/feedback/batch", {"feedback": told}).json()["results"]
-    assert [one["status"] for one in results] == ["accepted", 422, 422, 422, 422, 422, "accepted"]
+    assert [one["status"] for one in results] == ["accepted", *[422] * 8, "accepted"]
     assert results[1]["detail"] == "clicked = 'a': expected a list"
+    wanted = "examined = 7: expected a list of labels, or 'up to the last click'"
+    assert results[7]["detail"] == wanted
+    assert results[6]["detail"] == "examined = 'all': expected 'up to the last click'"
+    assert results[8]["detail"].startswith("examined[0] = 0.5: expected a string")
     assert server.feedback(ids[1], []).status_code == 200  # it was not taken
 
 

@@ -15,7 +15,9 @@ from semibandit.errors import StoreError
 from semibandit.policies import feedback_batch
 from semibandit.service.engine.engine import Engine
 from semibandit.service.engine.learning import AT_ONCE, GROUP
+from semibandit.service.engine.requests import PendingFeedback
 from semibandit.service.settings import Limits
+from semibandit.store.event import Feedback
 from semibandit.store.rebuild import learn_events, rebuild
 from semibandit.store.store import Store
 
@@ -36,6 +38,36 @@ def test_feedback_late_out_of_order_and_again(engine):
     assert status(lambda: give(engine, third.id, third.labels, [])) == 422
     assert status(lambda: give(engine, third.id, third.labels * 2)) == 422
     assert engine.learner.t == 3
+
+
+def test_feedback_up_to_the_last_click_is_logged_label_by_label(engine):
+    one, two = rank(engine, slots=4), rank(engine, slots=4)
+
+    def told(id, clicked):
+        feedback = Feedback(id, 0.0, clicked)
+        return engine.ask(lambda answer: PendingFeedback(feedback, answer, up_to_last_click=True))
+
+    assert told(one.id, one.labels[1:2]).examined == one.labels[:2]
+    assert told(two.id, []).examined == two.labels  # nothing was clicked: all were looked at
+    assert told(one.id, one.labels[1:2]).id == one.id  # the same again
+    assert give(engine, one.id, one.labels[1:2], one.labels[:2]).id == one.id
+    assert status(lambda: told(one.id, one.labels[:1])) == 409
+    assert status(lambda: told("nobody", [])) == 404
+
+
+def test_with_examination_live_stopped_and_rebuilt_are_the_same_to_the_bit(where):
+    learner = sb.SlateUCB(D, LABELS, a=1.0, examination=(0.9, 0.4, 0.1))
+    with running(where, learner, snapshot_every=7) as engine:
+        for i in range(40):
+            random = np.random.default_rng(i)
+            found = rank(engine, random.standard_normal(D), 4)
+            give(engine, found.id, found.labels[1:2] if i % 3 else [])
+        learned(engine, 40)
+        live = bits(engine.learner)
+    with running(where) as engine:
+        assert bits(engine.learner) == live
+    with Store(where, write=False) as store:
+        assert bits(rebuild(store, after=0)[0]) == live
 
 
 def test_the_same_feedback_at_once_is_learned_once(engine):
@@ -139,10 +171,10 @@ def test_a_bug_within_a_group_stops_at_its_event_and_all_before_it_is_learned(
         engine.learning._pace = AT_ONCE / GROUP
         read = feedback_batch._lesson
 
-        def buggy(learner, one):
+        def buggy(learner, one, *more):
             if one.context.tobytes() == told[17][0].context.tobytes():
                 raise RuntimeError("a bug")
-            return read(learner, one)
+            return read(learner, one, *more)
 
         monkeypatch.setattr(feedback_batch, "_lesson", buggy)
         with engine.learner._lock.reading():

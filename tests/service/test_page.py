@@ -8,10 +8,12 @@ import pytest
 from browser import Tab, browsing
 from playwright.sync_api import expect
 from server import BUILD, LocalServer, Server
+from visits import shop
 
 import semibandit as sb
 from semibandit.service.engine.engine import Engine
 from semibandit.service.http.app import create_app
+from semibandit.service.settings import Settings
 from semibandit.store.store import Store
 
 NASTY = "<img src=x onerror=alert(1)>"
@@ -377,3 +379,30 @@ def test_with_the_keyboard_alone(browser, tmp_path):
         page.locator("#range input:checked").focus()
         page.keyboard.press("ArrowLeft")
         text(page, "rate-note", "last 24 hours")
+
+
+def test_it_says_what_the_learner_gains_over_the_holdout(browser, tmp_path):
+    store = Store.create(tmp_path, sb.SlateUCB(4, list("abcdef")))
+    app = create_app(Engine(store, Settings(holdout=0.3, randomise="mixed:0.1")))
+    with LocalServer(app) as server:
+        shop(server, 0, 20)
+        with Tab(browser, str(server.http.base_url)) as page:
+            expect(page.locator("#uplift-gain")).to_have_text("Cannot tell yet")
+            text(page, "uplift-note", r"^(between|at most) \d+% fewer .*visits with a click; ")
+            how = re.compile(
+                r"^30% of the visitors \(by subject, .*\) are shown items drawn at random, "
+                r".*answered count\. This comparison began on .*\. The learner's visits "
+                r"include .* mixed:0\.1\. The range is"
+            )
+            expect(page.locator("#uplift-how")).to_have_text(how)
+            for first in range(20, 820, 200):
+                shop(server, first, 200)
+            state = server.get("/v1/state").json()
+            told = state["uplift"]["visits_with_a_click"]
+            more = f"{round(100 * told['relative'])}% more"
+            expect(page.locator("#uplift-gain")).to_have_text(more)
+            text(page, "uplift-note", r"a click than random lists \(between \d+% and \d+%\)$")
+            visits = f"{state['uplift']['learner']['visits']}"
+            expect(page.locator("#uplift-table tbody td").first).to_have_text(visits)
+            marked = sum(one["holdout"] is not None for one in state["latest"])
+            expect(page.locator("#visit-list .tag")).to_have_count(marked)

@@ -49,6 +49,10 @@ UNWELL = {
     "never shown": ({"never_shown": 3}, "^3 items have never been shown, in 40,000 visits"),
     "one never shown": ({"never_shown": 1}, "^1 item has never been shown"),
     "constant": ({"constant": ["hour"]}, "^The feature “hour” is always the same"),
+    "worse than the holdout": (
+        {"most_gained": -0.123},
+        "^Visits that it decides have at least 12% fewer clicks than those of the holdout",
+    ),
     "drifting": ({"drifting": list("abcdefg")}, "“e” and 2 more are far from"),
 }
 

@@ -1,6 +1,7 @@
 """Recent decisions in memory are bound by bytes."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -34,11 +35,38 @@ def store(tmp_path):
         yield one
 
 
-@pytest.mark.parametrize(("slots", "named"), [(0, None), (10, None), (1000, None), (10, 500)])
-def test_the_estimate_is_about_what_it_takes(slots, named):
+def drawn(i, slots, scores):
+    """How a slate was drawn, as the service keeps it."""
+    if scores is None:
+        return {}
+    if scores:
+        told = {"plackett_luce": [LABELS[:scores], [n + i + 0.1 for n in range(scores)]]}
+    else:
+        told = {"mixture": [[0.9, {"slate": LABELS[:slots]}], [0.1, {"uniform": [9, 2]}]]}
+    numbers = [[1 / (n + i + 2) for n in range(slots)] for _ in range(2)]
+    return {
+        "distribution": told,
+        "prefix_propensity": numbers[0],
+        "item_propensity": numbers[1] if not scores else None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("slots", "named", "scores"),
+    [
+        (0, None, None),
+        (10, None, None),
+        (1000, None, None),
+        (10, 500, None),
+        (10, None, 0),
+        (100, None, 0),
+        (10, None, 1000),
+    ],
+)
+def test_the_estimate_is_about_what_it_takes(slots, named, scores):
     tracemalloc.start()
     try:
-        made = [large(i, slots, named) for i in range(200)]
+        made = [replace(large(i, slots, named), **drawn(i, slots, scores)) for i in range(200)]
         taken, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

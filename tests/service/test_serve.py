@@ -7,7 +7,10 @@ import pytest
 from server import BUILD, Server, refused
 
 import semibandit as sb
+from semibandit.errors import InputError
 from semibandit.policies.persistence import config_of
+from semibandit.service.config import StoreConfig
+from semibandit.store.store import Store
 
 
 def test_it_goes_on_where_it_stopped(where):
@@ -37,9 +40,23 @@ def test_a_store_of_another_shape_is_refused_with_the_reason(tmp_path):
         (["--width", "scaled:0.5"], "made with width = 'scaled:0.3', not 'scaled:0.5'"),
         (["--loss", "logistic:2"], "made with loss = 'square', not 'logistic:2'"),
         (["--learner", "Thompson"], "made with learner = 'SlateUCB', not 'Thompson'"),
-        (["--no-bias"], "made with bias = True, not False"),
+        (
+            ["--no-bias"],
+            "not False: leave it out, or take another store. To change it, learn the "
+            "log anew, “semibandit replay STORE --no-bias --save new.npz”",
+        ),
     ):
         assert reason in refused(store, *arguments)
+
+
+def test_a_refused_setting_of_the_learner_says_how_to_change_it(tmp_path):
+    with Store.create(tmp_path, sb.SlateUCB(4, 6)) as store:
+        for given, option in (
+            ({"examination": "1,0.5"}, "--examination 1,0.5"),
+            ({"at_least": 2}, "--at-least 2"),
+        ):
+            with pytest.raises(InputError, match=f"replay STORE {option} --save .* POST /v1/learn"):
+                StoreConfig(learner=given).check(store)
 
 
 @pytest.mark.parametrize(

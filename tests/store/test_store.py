@@ -42,7 +42,7 @@ def test_the_log_comes_back_in_order_to_the_bit(where):
     found = [(seq, d and d.id) for seq, _, d in store.learnable_events()]
     assert found == [(3, "two"), (4, None), (5, None), (6, "one"), (10, None)]
     assert store.unanswered(0, 1.5) == [(1, "one", True)]
-    assert store.count("decision") == 6
+    assert store.count("decision") == 8
     store.close()
 
 

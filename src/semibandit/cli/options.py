@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from semibandit.errors import FileError, InputError, MissingFile
+from semibandit.policies.examination import EXAMINATION_WORDS
 from semibandit.policies.features.encoder import NamedFeatures, parse_features
 from semibandit.policies.learner_spec import LEARNER_WORDS, LearnerSpec
 from semibandit.policies.spec import WORDS
@@ -22,6 +23,8 @@ __all__ = [
     "Bias",
     "Cost",
     "Data",
+    "EXAMINATION_HELP",
+    "Examination",
     "FEATURE_WORDS",
     "Features",
     "Forget",
@@ -115,6 +118,12 @@ Forget = Annotated[
         "default nothing is forgotten."
     ),
 ]
+EXAMINATION_HELP = (
+    "How likely the label at each position is looked at, as `semibandit position-bias` prints it: "
+    f"{EXAMINATION_WORDS} (the labels down to the last click). The last number holds for all "
+    "further positions."
+)
+Examination = Annotated[str | None, typer.Option(help=f"{EXAMINATION_HELP} By default all are.")]
 Seed = Annotated[
     int | None, typer.Option(min=0, help="Orders equal labels; starts draws.", show_default="0")
 ]

@@ -17,6 +17,7 @@ from semibandit.cli.options import (
     AtLeast,
     Bias,
     Cost,
+    Examination,
     Features,
     Forget,
     LabelColumns,
@@ -38,6 +39,7 @@ from semibandit.cli.output import draw, print_line, print_table, write_json
 from semibandit.data.dataset import Dataset
 from semibandit.data.read import read_dataset
 from semibandit.errors import InputError, UnknownKeyword
+from semibandit.evaluation.off_policy.policy_words import read_value
 from semibandit.evaluation.trace_file import FORMATS, write_trace
 from semibandit.experiments.sets import STAND_INS, stand_in
 from semibandit.experiments.setting import Setting, replayed, result_of
@@ -67,7 +69,8 @@ def replay(
     ] = None,
     loss: Loss = None, model: Model = None, width: Width = None, cost: Cost = None, a: A = None,
     scale: Scale = None, bias: Bias = None, project: Project = None, probe: Probe = None,
-    at_least: AtLeast = None, forget: Forget = None, seed: Seed = None,
+    at_least: AtLeast = None, forget: Forget = None,
+    examination: Examination = None, seed: Seed = None,
     slots: Slots = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Only the first so many rows.")] = None,
     labels: LabelColumns = None,
@@ -185,6 +188,8 @@ def _replay_log(log: str, words: dict[str, Any], since: str | None, save: Path |
             )
         ],
     )
+    if found.held_out:
+        print_line(f"{found.held_out:,} visits of the holdout are not learned (serve --holdout)")
     if found.removed:
         print_line(
             f"feedback up to event {found.removed} has left the log, at least in part "
@@ -239,25 +244,10 @@ def _different(own: Setting, text: str) -> Setting:
             raise UnknownKeyword(
                 f"--compare {text!r}: {part!r} is not KEY=VALUE with a key of {keys}"
             )
-        changes[key] = _value(key, value, known[key])
+        changes[key] = read_value(key, value, known[key])
+        if key == "rounds" and changes[key] is not None:
+            whole_number(key, changes[key], least=1)
     return own.changed(**changes)
-
-
-def _value(key: str, text: str, like: object) -> object:
-    """The text as what the setting holds."""
-    if isinstance(like, bool):
-        if text.lower() not in ("true", "false"):
-            raise InputError(f"{key} = {text!r}, but it must be true or false")
-        return text.lower() == "true"
-    if isinstance(like, str):
-        return text
-    if text.lower() == "none" and key in ("slots", "rounds", "forget"):
-        return None
-    try:
-        number = float(text) if key in ("a", "probe", "forget") else int(text)
-    except ValueError:
-        raise InputError(f"{key} = {text!r}, but it must be a number") from None
-    return whole_number(key, number, least=1) if key == "rounds" else number
 
 
 def _name(setting: Setting, own: Setting) -> str:

@@ -18,6 +18,7 @@ from semibandit.cli.options import (
     AtLeast,
     Bias,
     Cost,
+    Examination,
     Forget,
     Learner,
     Loss,
@@ -63,12 +64,15 @@ def serve(
     learner: Learner = None,
     loss: Loss = None, model: Model = None, width: Width = None, cost: Cost = None,
     a: ServedA = None, scale: Scale = None, bias: Bias = None, project: Project = None,
-    probe: Probe = None, at_least: AtLeast = None, forget: Forget = None, seed: Seed = None,
+    probe: Probe = None, at_least: AtLeast = None, forget: Forget = None,
+    examination: Examination = None, seed: Seed = None,
     start_from: Annotated[
         Path | None,
         typer.Option(help="A learner that was saved in Python, in place of --labels to --seed."),
     ] = None,
-    wait: options.Wait = None, keep: options.Keep = None,
+    wait: options.Wait = None, keep: options.Keep = None, randomise: options.Randomise = None,
+    holdout: options.Holdout = 0.0, holdout_policy: options.HoldoutPolicy = "uniform",
+    learn_holdout: options.LearnHoldout = False,
     host: options.Host = "127.0.0.1", port: options.Port = 8000,
     allow_host: options.AllowHost = None, root_path: options.RootPath = "",
     certfile: options.CertFile = None, keyfile: options.KeyFile = None,
@@ -88,7 +92,8 @@ def serve(
 
     Features and labels are needed once, when the store is made, and so is what the learner is made
     with (--learner to --seed); afterwards `semibandit serve` with the same store goes on where it
-    stopped, however it stopped. Every learner but OBR can be served.
+    stopped, however it stopped. The other options, --randomise and --holdout among them, are given
+    at every start. Every learner but OBR can be served.
     """
     with reporting_errors("serve"):
         try:
@@ -110,7 +115,10 @@ def _settings(given: dict[str, Any]) -> Settings:
     from semibandit.service.settings import Limits, LogSettings, Settings, Timeouts
 
     files = ("api_key_file", "read_key_file", "certfile", "keyfile")
-    same = ("wait", "snapshot_every", "api_key", "read_key", "follow", "follow_rank", "root_path")
+    same = (
+        "wait", "snapshot_every", "api_key", "read_key", "follow", "follow_rank", "root_path",
+        "randomise", "holdout", "holdout_policy", "learn_holdout",
+    )  # fmt: skip
     plain: dict[str, Any] = {name: given[name] for name in same}
     plain["follow"] |= plain["follow_rank"]
     plain |= {name: None if given[name] is None else str(given[name]) for name in files}

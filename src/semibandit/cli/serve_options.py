@@ -11,9 +11,10 @@ from semibandit.cli.config_file import read_config
 
 __all__ = [
     "AccessLog", "AllowHost", "ApiKeyFile", "BodyTimeout", "CertFile", "Config", "Follow",
-    "FollowRank", "Grace", "HeaderTimeout", "Host", "Keep", "KeepAlive", "KeyFile", "LogFormat",
-    "LogLevel", "MaxBody", "MaxLabels", "MaxSlots", "MaxWaiting", "Port", "ReadKey",
-    "ReadKeyFile", "RootPath", "SnapshotEvery", "StoreTimeout", "Wait",
+    "FollowRank", "Grace", "HeaderTimeout", "Holdout", "HoldoutPolicy", "Host", "Keep",
+    "KeepAlive", "KeyFile", "LearnHoldout", "LogFormat", "LogLevel", "MaxBody", "MaxLabels",
+    "MaxSlots", "MaxWaiting", "Port", "Randomise", "ReadKey", "ReadKeyFile", "RootPath",
+    "SnapshotEvery", "StoreTimeout", "Wait",
 ]  # fmt: skip
 
 
@@ -40,6 +41,33 @@ Keep = Annotated[
         "2w. By default they stay for ever.",
         metavar="DURATION",
     ),
+]
+Randomise = Annotated[
+    str | None,
+    typer.Option(
+        help="Draw slates at random, with probabilities that are logged: mixed:EPSILON shows one "
+        "drawn evenly from all now and then (mixed alone is mixed:0.05); plackett-luce:TEMPERATURE "
+        "draws labels by a softmax of their scores (alone: 0.05). It is chosen at every start.",
+        metavar="POLICY",
+    ),
+]
+Holdout = Annotated[
+    float,
+    typer.Option(
+        help="The share of the visitors (by subject, or by visit without one) for whom the learner "
+        "does not decide: 0.02. The page and /v1/state then say what it gains over them. It is "
+        "chosen at every start."
+    ),
+]
+HoldoutPolicy = Annotated[
+    str,
+    typer.Option(
+        help="What the holdout is shown: uniform (drawn evenly, all slots filled) or most-clicked."
+    ),
+]
+LearnHoldout = Annotated[
+    bool,
+    typer.Option("--learn-holdout", help="Learn from feedback to visits of the holdout as well."),
 ]
 
 # Where it listens, and who may ask.

@@ -181,7 +181,7 @@ class Client:
         self,
         slate: ServedSlate | str,
         clicked: Iterable[Label],
-        examined: Iterable[Label] | None = None,
+        examined: Iterable[Label] | str | None = None,
     ) -> None:
         """Tell what was clicked of a slate; it is kept for good.
 
@@ -191,8 +191,9 @@ class Client:
             The slate, or the id of its decision.
         clicked : iterable of labels
             The shown labels that turned out relevant.
-        examined : iterable of labels, optional
-            The shown labels the user looked at: only these are learned from. By default all.
+        examined : iterable of labels or "up to the last click", optional
+            The shown labels the user looked at: only these are learned from. "up to the last click"
+            are those down to the last one that was clicked, all if none was. By default all.
 
         Raises
         ------

@@ -14,6 +14,7 @@ from semibandit._util.arrays import Floats
 from semibandit._util.checks import is_whole, shortened, whole_number
 from semibandit._util.ids import new_id
 from semibandit.errors import AccessDenied, InputError, SemibanditError, ServiceUnavailable
+from semibandit.policies.examination import LAST_CLICK
 from semibandit.policies.features.value import is_bool, is_set, read_members, read_number
 from semibandit.policies.labels import Label, read_labels
 
@@ -67,6 +68,8 @@ class ServedSlate:
         The learner's round when it decided.
     probe : label, optional
         The last label, if it is there only to be tried.
+    slate_propensity : float, optional
+        How likely exactly this slate was, if the service draws slates at random (`--randomise`).
     """
 
     labels: list[Label]
@@ -76,6 +79,7 @@ class ServedSlate:
     id: str
     version: int
     probe: Label | None = None
+    slate_propensity: float | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -98,13 +102,16 @@ def rank_body(
 
 
 def feedback_body(
-    slate: ServedSlate | str, clicked: Iterable[Label], examined: Iterable[Label] | None = None
+    slate: ServedSlate | str,
+    clicked: Iterable[Label],
+    examined: Iterable[Label] | str | None = None,
 ) -> dict[str, Any]:
     """The feedback to a slate."""
     id = slate if isinstance(slate, str) else slate.id
     body: dict[str, Any] = {"id": id, "clicked": read_labels(clicked, "clicked")}
     if examined is not None:
-        body["examined"] = read_labels(examined, "examined")
+        last = isinstance(examined, str) and examined == LAST_CLICK  # the service knows the slate
+        body["examined"] = LAST_CLICK if last else read_labels(examined, "examined")
     return body
 
 
@@ -117,7 +124,8 @@ def served_slate(found: Mapping[str, Any]) -> ServedSlate:
     )
     probe = next((one["label"] for one in shown if one.get("probe")), None)
     labels = [one["label"] for one in shown]
-    return ServedSlate(labels, prob, estimate, width, found["id"], found["version"], probe)
+    about = found["id"], found["version"], probe, found.get("propensity")
+    return ServedSlate(labels, prob, estimate, width, *about)
 
 
 def read_answer(answer: Answer, refusals: Refusals) -> Any:

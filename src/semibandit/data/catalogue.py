@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from semibandit._util.checks import nearest
 from semibandit.errors import InputError
 
-__all__ = ["SOURCE", "CatalogueEntry", "Member", "SourcePackage"]
+__all__ = ["SOURCE", "CatalogueEntry", "Member", "PackageFile", "SourcePackage"]
 
 
 @dataclass(frozen=True)
@@ -61,29 +61,41 @@ class CatalogueEntry:
 
 
 @dataclass(frozen=True)
-class SourcePackage:
-    """A source package on the package index, and the data sets in it.
+class PackageFile:
+    """A file of a package on the package index.
 
     Parameters
     ----------
     package, version : str
         The requirement: package==version.
     filename, sha256 : str
-        The archive's file name, and the checksum that it must have.
-    sets : tuple of CatalogueEntry
-        The data sets, in the order in which they are listed.
+        The file's name, and the checksum that it must have.
     """
 
     package: str
     version: str
     filename: str
     sha256: str
-    sets: tuple[CatalogueEntry, ...]
 
     @property
     def title(self) -> str:
         """The package and its version, for people to read."""
         return f"{self.package} {self.version}"
+
+
+@dataclass(frozen=True)
+class SourcePackage(PackageFile):
+    """A source package on the package index, and the data sets in it.
+
+    Parameters
+    ----------
+    package, version, filename, sha256 : str
+        As for `PackageFile`.
+    sets : tuple of CatalogueEntry
+        The data sets, in the order in which they are listed.
+    """
+
+    sets: tuple[CatalogueEntry, ...]
 
     @property
     def names(self) -> list[str]:

@@ -13,6 +13,7 @@ from semibandit.data.dataset import Dataset
 from semibandit.data.download.cache import download_dataset
 from semibandit.data.formats import arff, dump, extreme, npz, svmlight, table
 from semibandit.data.formats.detect import detect_format, find_in_folder
+from semibandit.data.open_bandit import is_open_bandit
 from semibandit.data.progress import Progress
 from semibandit.errors import InputError, MissingFile
 
@@ -120,6 +121,11 @@ def read_dataset(
 def _read_named(
     what: str | os.PathLike[str], options: dict[str, Any], progress: Progress | None
 ) -> Dataset:
+    if isinstance(what, str) and is_open_bandit(what):
+        raise InputError(
+            f"{what} is a log of what was shown and clicked, not a multilabel data set: it cannot "
+            "be replayed, but evaluated (semibandit evaluate open-bandit/bts/all)"
+        )
     names = catalogue.SOURCE.names
     if isinstance(what, str) and what.lower() in names:
         _check_options(options, (), f"{what} is a data set of the catalogue")

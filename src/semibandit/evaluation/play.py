@@ -14,6 +14,7 @@ from semibandit._util.progress import ProgressOption, progress_bar
 from semibandit.errors import InputError
 from semibandit.evaluation.trace import Recorder, Trace
 from semibandit.policies.learner import Learner
+from semibandit.policies.randomised import Randomised
 from semibandit.theory.cost import Costs
 from semibandit.theory.losses import LossKind
 from semibandit.worlds.synthetic import Player, Slots, Synthetic
@@ -73,7 +74,7 @@ class LearningPlayer(Protocol):
 
 
 def play(
-    learner: Learner,
+    learner: Learner | Randomised,
     world: Synthetic,
     rounds: int,
     slots: int | Sequence[int | None] | None = None,
@@ -86,8 +87,9 @@ def play(
 
     Parameters
     ----------
-    learner : Learner
-        The learner, whose labels must be 0 to K - 1. It goes on from the state it is in.
+    learner : Learner or Randomised
+        The learner, whose labels must be 0 to K - 1. It goes on from the state it is in. A policy
+        around it (`Mixed`, `PlackettLuce`) draws what it shows.
     world : Synthetic
         The world, such as `Synthetic` or `Adversarial`.
     rounds : int
@@ -191,7 +193,7 @@ def play_rounds(
             hit = np.isin(shown, relevant)
             if before_learning is not None:
                 before_learning(x)
-            told = relevant if player.full_information else shown[hit]
+            told = relevant if player.full_information else shown[world.clicked(t, shown, relevant)]
             player.learn(slate, told.tolist())
             target = world.best(kind, x, a=a, cost=cost, slots=limit)
             expected[i] = world.expected(kind, x, shown, a=a, cost=cost, slots=limit)

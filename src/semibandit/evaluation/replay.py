@@ -15,12 +15,13 @@ from semibandit.evaluation.runners import PreparedBlock, Runner, runner_for
 from semibandit.evaluation.trace import Recorder, Trace
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
+from semibandit.policies.randomised import Randomised
 
 __all__ = ["replay"]
 
 
 def replay(
-    learner: Learner,
+    learner: Learner | Randomised,
     X: Any,
     Y: Any,
     slots: int | Sequence[int | None] | None = None,
@@ -40,8 +41,9 @@ def replay(
 
     Parameters
     ----------
-    learner : Learner
-        The learner, which is changed.
+    learner : Learner or Randomised
+        The learner, which is changed; or a policy around it (`Mixed`, `PlackettLuce`), which draws
+        what is shown, and is played round by round.
     X : array, sparse matrix or iterator
         Contexts, T×n_features: an array (a memory-mapped one is read block by block), a scipy
         sparse matrix, or an iterator of such blocks. If the learner has named features, also a
@@ -84,11 +86,15 @@ def replay(
     feed = Feed(X, Y, names, slots, candidates)
     record = Recorder(len(names), learner.a, learner.cost, keep_slates=keep_slates)
     most = feed.most if learner.cost.limit is None else min(feed.most, learner.cost.limit)
-    runner = None if plain else runner_for(learner, most, threads)
+    alone = learner.learner if isinstance(learner, Randomised) else learner
+    runner = None if plain or alone is not learner else runner_for(alone, most, threads)
     try:
         with progress_bar(feed.length, type(learner).__name__, progress) as advance:
             for block in feed:
-                done = _fast(runner, learner, block, most) if runner else _plain(learner, block)
+                if runner:
+                    done = _fast(runner, alone, block, most)
+                else:
+                    done = _plain(learner, alone, block)
                 relevant = np.diff(block.ptr)
                 record.add(done.slates, done.hits, done.sizes, relevant, block.slots)
                 advance(len(block))
@@ -118,7 +124,7 @@ def _fast(runner: Runner, learner: Learner, block: Block, most: int) -> Outcome:
     return Outcome(column[done.slates], done.hits, done.sizes)
 
 
-def _plain(learner: Learner, block: Block) -> Outcome:
+def _plain(policy: Learner | Randomised, learner: Learner, block: Block) -> Outcome:
     """Play the block round by round, by `rank` and `learn`: what every runner must match."""
     names = learner.labels
     column = {name: j for j, name in enumerate(names)}
@@ -128,7 +134,7 @@ def _plain(learner: Learner, block: Block) -> Outcome:
     shown: list[Ints] = []
     for t in range(len(block)):
         free = [names[j] for j in np.flatnonzero(block.mask[t])] if len(block.mask) else None
-        slate = learner.rank(
+        slate = policy.rank(
             block.context(t), 1 if learner.one_slot else int(block.slots[t]), candidates=free
         )
         chosen = np.array([column[label] for label in slate.labels], dtype=np.intp)

@@ -10,6 +10,7 @@ import numpy as np
 
 from semibandit._util.arrays import Floats
 from semibandit._util.progress import ProgressOption, progress_bar
+from semibandit.policies.examination import at_positions, up_to_last_click
 from semibandit.policies.learner import Learner
 from semibandit.policies.persistence import LOG_POSITION, Snapshot, snapshot_of
 from semibandit.store.event import Decision, Feedback
@@ -43,6 +44,9 @@ class ReplayedLog:
         The seq of the last event that it looked at.
     removed : int
         Feedback up to this seq has left the log, at least in part, and is not learned.
+    held_out : int
+        How much feedback was left out because its decision says that it is not learned: visits of a
+        holdout.
 
     Examples
     --------
@@ -63,6 +67,7 @@ class ReplayedLog:
     brier: float
     position: int = 0
     removed: int = 0
+    held_out: int = 0
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the learner to a file that says how much of the log it has learned.
@@ -113,7 +118,7 @@ def replay_log(
     InputError
         If the log cannot be read.
     """
-    counts = {"events": 0, "passed_over": 0, "labels": 0, "clicks": 0}
+    counts = {"events": 0, "passed_over": 0, "labels": 0, "clicks": 0, "held_out": 0}
     expected = error = 0.0
     with open_log(log) as opened, progress_bar(None, "events", progress) as advance:
         own = learner is None and since is None
@@ -124,6 +129,9 @@ def replay_log(
             position = seq
             if isinstance(event, Feedback) and decision is not None:
                 if since is not None and event.at < since:
+                    continue
+                if not decision.learns:
+                    counts["held_out"] += 1
                     continue
                 x = context_for(learner, decision, own=own)
                 estimate, answer = _predicted(learner, x, event, decision)
@@ -144,11 +152,22 @@ def replay_log(
 def _predicted(
     learner: Learner, x: Any, event: Feedback, decision: Decision
 ) -> tuple[Floats, Floats]:
-    """The estimates for the labels that were examined, and 1 for those that were clicked."""
+    """How likely a click on each label was that may have been looked at, and 1 if it came.
+
+    That is the estimate, times the probability that its position is looked at if the learner knows
+    one (`examination=`) and the feedback does not say.
+    """
     scores = learner.scores(x, draw=decision.draw)
     index = {label: i for i, label in enumerate(scores.labels)}
-    examined = decision.labels if event.examined is None else event.examined
+    examined, theta = event.examined, np.ones(len(decision.labels))
+    if examined is None and isinstance(learner.examination, tuple):
+        theta = at_positions(learner.examination, len(decision.labels))
+    if examined is None:
+        cut = isinstance(learner.examination, str)
+        examined = up_to_last_click(decision.labels, event.clicked) if cut else decision.labels
+    chance = dict(zip(decision.labels, theta.tolist(), strict=True))
     known = [label for label in examined if label in index]
     clicked = set(event.clicked)
     answer = np.array([label in clicked for label in known], dtype=np.float64)
-    return scores.estimate[[index[label] for label in known]], answer
+    estimate = scores.estimate[[index[label] for label in known]]
+    return estimate * np.array([chance[label] for label in known]), answer

@@ -97,7 +97,7 @@ def runner_for(learner: Learner, most: int, threads: int | None) -> Runner | Non
         How many threads may be used; by default one for each core.
     """
     rule = learner.fast_rule()
-    if rule is None or rule.loss is None or not has_numba():
+    if rule is None or rule.loss is None or not rule.learns_all_shown or not has_numba():
         return None
     if rule.cost_kind == TABLE and most > TABLE_SLOTS:
         return None

@@ -21,6 +21,7 @@ from matplotlib.figure import Figure  # noqa: E402
 
 __all__ = [
     "bound_plot",
+    "evaluation_plot",
     "paper_figure",
     "price_plot",
     "regret_plot",
@@ -154,6 +155,31 @@ def tune_plot(curves: Mapping[str, Mapping[float, float]]) -> Figure:
             _line_over_names(axes, number, named, name)
         axes.set(xlabel="alpha of Scaled(alpha)", ylabel="average ℓ$_{a,c}$")
         axes.legend(ncols=2)
+    return figure
+
+
+def evaluation_plot(
+    values: Mapping[str, Mapping[str, tuple[float, float, float]]], logged: float, reward: str
+) -> Figure:
+    """The value of each policy by estimator, as (value, low, high), beside the log's own."""
+    names = list(values)
+    kinds = list(dict.fromkeys(kind for row in values.values() for kind in row))
+    with _plot(height=1.5 + 0.17 * len(names) * max(len(kinds), 2)) as (figure, axes):
+        for number, kind in enumerate(kinds):
+            offset = 0.7 * ((number + 0.5) / len(kinds) - 0.5)
+            rows = [
+                (i + offset, *row[kind]) for i, row in enumerate(values.values()) if kind in row
+            ]
+            y, value, low, high = np.array(rows).T
+            axes.hlines(y, low, high, color=COLOURS[number % len(COLOURS)], lw=1.6)
+            axes.plot(value, y, "o", ms=5, color=COLOURS[number % len(COLOURS)], label=kind)
+        axes.axvline(logged, color=INK, lw=0.9, ls="--", label="the log's own policy")
+        for i in (i for i, row in enumerate(values.values()) if not row):
+            axes.text(logged, i, " refused", va="center")
+        axes.set_yticks(range(len(names)), names)
+        axes.set(xlabel=f"{reward} per visit", ylim=(len(names) - 0.4, -0.6))
+        axes.grid(visible=False, axis="y")
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 
 

@@ -41,7 +41,8 @@ class Setting(LearnerSpec):
     features : str, optional
         Which columns of a table are features, and of which kind: "hour,device:category", or
         "hashed:256" for all columns. By default the data set's numbers are.
-    learner, loss, model, width, cost, a, scale, bias, project, probe, at_least, forget, seed
+    learner, loss, model, width, cost, a, scale, bias, project, probe, at_least, forget,
+    examination, seed
         As for `LearnerSpec`.
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -19,9 +19,12 @@ from semibandit.errors import InputError
 from semibandit.experiments.sets import dataset
 from semibandit.experiments.setting import Setting, run
 from semibandit.experiments.sweep import sweep
+from semibandit.experiments.tune_log import tune_log
 from semibandit.experiments.tuned import Tuned
+from semibandit.policies.labels import Label
+from semibandit.store.export import is_log
 
-__all__ = ["ALPHAS", "LOSSES", "SLOTS", "Tuned", "tune"]
+__all__ = ["ALPHAS", "LOSSES", "ROUNDS", "SLOTS", "Tuned", "tune"]
 
 ALPHAS = (0.0, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0)
 LOSSES = ("square", "logistic:1", "logistic:2", "logistic:4")
@@ -44,6 +47,7 @@ def tune(
     probe: float = Setting.probe,
     at_least: int = Setting.at_least,
     forget: float | None = Setting.forget,
+    examination: str | None = Setting.examination,
     seed: int = Setting.seed,
     seeds: int = 1,
     alphas: Sequence[float] = ALPHAS,
@@ -55,6 +59,8 @@ def tune(
     address: str | None = None,
     jobs: int | None = None,
     progress: ProgressOption = None,
+    reward: str | Mapping[Label, float] = "clicks",
+    since: float | None = None,
 ) -> Tuned:
     """Find the settings of `SlateUCB` that have the least loss on a data set, by replay.
 
@@ -62,12 +68,17 @@ def tune(
     the best of these. The loss is ℓ_{a,c}, which also counts the labels that were missed, so that
     different slots can be compared.
 
+    On the log of a service, each setting is judged as it learns along the log (`evaluate`): changes
+    of the log's own learner, begun anew. The loss is then minus the value. The log's slates must
+    have been drawn with known probabilities. Slots are the log's own, and all is done in one pass.
+
     Parameters
     ----------
     data : str, path-like, Dataset, array or Setting
         What to replay: a name of `semibandit data list`, a file or folder that `read_dataset` can
         read without options, a `Dataset`, or the contexts X (n×d, dense or sparse). A `Setting` is
-        where the search starts: all of it holds except the width, the loss and the bias.
+        where the search starts: all of it holds except the width, the loss and the bias. Or the log
+        of a service: its store, or a file of `semibandit export`.
     Y : array, optional
         The relevant labels (n×K zeros and ones, dense or sparse), if `data` is X.
     slots : int, optional
@@ -82,6 +93,8 @@ def tune(
         The weight of missed labels, from 0 to 1.
     scale, project, probe, at_least, forget
         As for `SlateUCB`.
+    examination : str, optional
+        The same in words: "1,0.7,0.5", or "last-click".
     seed, seeds : int
         Each setting is replayed with the seeds seed, ..., seed + seeds - 1, and its loss is the
         mean.
@@ -99,6 +112,10 @@ def tune(
         must be able to read this folder if `data` is a `Dataset` or an array.
     backend, address, jobs, progress
         As for `sweep`.
+    reward : str or mapping
+        What a visit of a log is worth, as for `evaluate`.
+    since : float, optional
+        Judge only visits of a log of this time and later, in seconds since 1970.
 
     Returns
     -------
@@ -133,15 +150,30 @@ def tune(
         "a": a,
     }
     fixed |= {"scale": scale, "project": project, "probe": probe, "at_least": at_least}
-    fixed |= {"forget": forget, "seed": seed}
+    fixed |= {"forget": forget, "examination": examination, "seed": seed}
+    for name, choices in (("alphas", alphas), ("losses", losses)):
+        _check_choices(name, choices)
+    if isinstance(data, str | os.PathLike) and is_log(os.fspath(data)):
+        of_data = {
+            "Y": Y, "seeds": None if seeds == 1 else seeds, "folder": folder, "address": address,
+            "jobs": jobs, "backend": None if backend == "local" else backend,
+        }  # fmt: skip
+        for name, value in of_data.items():
+            if value is not None:
+                raise InputError(f"{name} does not go with a log, which is read in one pass")
+        return tune_log(
+            os.fspath(data), _changed(fixed), alphas=alphas, losses=losses, biases=biases,
+            reward=reward, since=since, progress=progress,
+        )  # fmt: skip
+    if reward != "clicks" or since is not None:
+        name = "since" if reward == "clicks" else "reward"
+        raise InputError(f"{name} is for the log of a service: a data set has its relevant labels")
     start, data_set = _start(data, Y, fixed)
     start.learner_for(data_set)  # mistakes before the work
     start.contexts_of(data_set)
     if biases is None:
         biases = (True,) if data_set.rows_without_features else (False, True)
-    for name, choices in (("alphas", alphas), ("losses", losses), ("biases", biases)):
-        if not len(choices):
-            raise InputError(f"{name} is empty: expected at least one value to try")
+    _check_choices("biases", biases)
     whole_number("seeds", seeds, least=1)
     options: dict[str, Any] = {
         "backend": backend,
@@ -170,10 +202,8 @@ def tune(
 def _start(data: Any, Y: Any, fixed: dict[str, Any]) -> tuple[Setting, Dataset]:
     """The setting that the search starts from, and its data set."""
     if isinstance(data, Setting):
-        default = inspect.signature(tune).parameters
-        beside = [key for key, value in fixed.items() if value != default[key].default]
-        if beside:
-            raise InputError(f"{beside[0]} was given beside a Setting: change the setting instead")
+        for key in _changed(fixed):
+            raise InputError(f"{key} was given beside a Setting: change the setting instead")
         start, data_set = data, dataset(data.data, data.columns)
     elif isinstance(data, str | os.PathLike):
         start = Setting(os.fspath(data), **fixed)
@@ -187,6 +217,17 @@ def _start(data: Any, Y: Any, fixed: dict[str, Any]) -> tuple[Setting, Dataset]:
     if Y is not None:
         raise InputError("Y was given, but data has labels of its own: Y goes with contexts X")
     return start, data_set
+
+
+def _changed(fixed: dict[str, Any]) -> dict[str, Any]:
+    """The keywords of `tune` that are not as they are by default."""
+    default = inspect.signature(tune).parameters
+    return {key: value for key, value in fixed.items() if value != default[key].default}
+
+
+def _check_choices(name: str, choices: Sequence[object]) -> None:
+    if not len(choices):
+        raise InputError(f"{name} is empty: expected at least one value to try")
 
 
 @contextmanager

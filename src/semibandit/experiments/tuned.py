@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any
 
+from semibandit.evaluation.off_policy.result import Estimate, Evaluation
 from semibandit.experiments.setting import Setting
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
+from semibandit.policies.learner_spec import LearnerSpec
 
 __all__ = ["Tuned"]
 
@@ -27,6 +29,17 @@ class Tuned:
         Its average loss ℓ_{a,c} per round, the mean over seeds.
     tried : list of (Setting, float)
         Every setting that was tried, with its loss.
+    estimator : str, optional
+        If it was tuned on a log, the estimator of the value: the loss is minus that.
+    evaluation : Evaluation, optional
+        If it was tuned on a log, all that was found of the best setting.
+    refused : list of (Setting, str)
+        Settings that the log says nothing of, with the reason.
+    present : Estimate, optional
+        If it was tuned on a log, the value of the log's own settings, begun anew.
+    difference : Estimate, optional
+        How much more the best setting would have earned than the log's own, with an interval over
+        the same visits.
 
     Examples
     --------
@@ -40,6 +53,11 @@ class Tuned:
     best: Setting
     loss: float
     tried: list[tuple[Setting, float]]
+    estimator: str | None = None
+    evaluation: Evaluation | None = None
+    refused: list[tuple[Setting, str]] = field(default_factory=list)
+    present: Estimate | None = None
+    difference: Estimate | None = None
 
     def learner(self, n_features: int | NamedFeatures, labels: int | Sequence[Label]) -> Learner:
         """A new learner with the best setting. Rank with `slots=tuned.best.slots`."""
@@ -61,8 +79,42 @@ class Tuned:
         keywords = ", ".join(f"{key}={value}" for key, value in best.items() if key in shown)
         return f"sb.SlateUCB({n_features}, {labels}, {keywords})"
 
+    def options(self) -> str:
+        """The best setting as `semibandit serve` and `replay` take it, without defaults.
+
+        The weight a is always there, because its default is not the same for both.
+        """
+        default, best = LearnerSpec().json(), self.best.json()
+        words = []
+        for field_ in fields(LearnerSpec):
+            key, value = field_.name, best.get(field_.name)
+            if key == "bias":
+                words.append("--bias" if value else "--no-bias")
+            elif key in ("width", "loss", "a") or value != default.get(key):
+                words.append(f"--{key.replace('_', '-')} {value}")
+        return " ".join(words)
+
+    def verdict(self) -> str:
+        """Whether the best setting is better than the log's own by more than noise, in words."""
+        caution = (
+            f"The best of {len(self.tried)} looks better than it is: judge it again on visits that "
+            "were not used to choose it."
+        )
+        one = self.difference
+        if one is None or one.value is None or one.low is None or one.high is None:
+            return f"Whether it is better than the log's own settings is not known. {caution}"
+        if one.value == one.low == one.high == 0:
+            return f"These are the log's own settings. {caution}"
+        told = f"{one.value:+.4f} [{one.low:+.4f}, {one.high:+.4f}] per visit"
+        if one.low > 0:
+            return f"It would have earned more than the log's own settings: {told}. {caution}"
+        return f"It differs from the log's own settings by no more than noise: {told}. {caution}"
+
     def __str__(self) -> str:
         tried = f"the best of {len(self.tried)} settings"
+        if self.estimator is not None:
+            value = f"value {-self.loss:.4f} by {self.estimator}, {tried}"
+            return f"{self.code()}: {value}. {self.verdict()}"
         return f"{self.code()}, slots={self.best.slots}: average loss {self.loss:.4f}, {tried}"
 
 
@@ -82,6 +134,7 @@ def _keywords(setting: Setting) -> dict[str, str]:
         "probe": repr(setting.probe),
         "at_least": repr(setting.at_least),
         "forget": repr(setting.forget),
+        "examination": repr(learner.examination),
     }
 
 

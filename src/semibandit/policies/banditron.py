@@ -15,6 +15,10 @@ from semibandit._util.arrays import Floats, Ints
 from semibandit._util.checks import is_number
 from semibandit.errors import InputError
 from semibandit.models.model import Arrays, Vector, dense, take
+from semibandit.policies.choice import Choice
+from semibandit.policies.distributions.distribution import SlateDistribution
+from semibandit.policies.distributions.mixture import Mixture
+from semibandit.policies.distributions.uniform import UniformSlates
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
@@ -47,6 +51,7 @@ class Banditron(Learner):
     """
 
     one_slot = True
+    needs_own_draws = True
 
     def __init__(
         self, n_features: int | NamedFeatures, labels: int | Sequence[Label], *,
@@ -79,6 +84,14 @@ class Banditron(Learner):
             return slate
         name = self._labels.names[int(leader[0])]
         return replace(slate, propensity=float(chances[shown[0]]), leader=name)
+
+    def _distribution(
+        self, view: View, x: Vector, request: Request, choice: Choice, probe: int | None
+    ) -> SlateDistribution:
+        pool = np.arange(len(view.score)) if choice.rows is None else choice.rows
+        leader = self._fixed(self._leader(view.score, pool))
+        drawn = UniformSlates(choice.n, choice.room)
+        return Mixture([(1.0 - self.gamma, leader), (self.gamma, drawn)])
 
     def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
         if len(slate) and (slate.propensity is None or slate.leader is None):

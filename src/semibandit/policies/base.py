@@ -20,7 +20,11 @@ from semibandit._util.checks import check_keywords, shortened, whole_number
 from semibandit.errors import InputError
 from semibandit.models.model import Arrays, Vector, dense
 from semibandit.policies import persistence
+from semibandit.policies.choice import Choice
 from semibandit.policies.context import check_numbers, read_context, read_contexts
+from semibandit.policies.distributions.distribution import SlateDistribution
+from semibandit.policies.distributions.fixed import FixedSlate
+from semibandit.policies.examination import Examination
 from semibandit.policies.fast_rule import FastRule, LearningRule
 from semibandit.policies.features.encoded import Encoded
 from semibandit.policies.features.encoder import Encoder, NamedFeatures
@@ -42,6 +46,8 @@ class LearnerBase(ABC):
 
     full_information: ClassVar[bool] = False  # whether `learn` wants all relevant labels
     one_slot: ClassVar[bool] = False  # whether it can show only one label
+    examination: Examination | None = None  # how likely each position is looked at
+    needs_own_draws: ClassVar[bool] = False  # whether `learn` goes by how it drew the slate
 
     def __new__(cls, *args: object, **options: object) -> Self:
         """Refuse a misspelt keyword with a suggestion, before Python does without one."""
@@ -114,6 +120,10 @@ class LearnerBase(ABC):
         """
         return None
 
+    def _examined(self, slate: Slate, clicked: Sequence[Label]) -> list[Label] | None:
+        """The labels shown that were looked at, if feedback does not say; None if all were."""
+        return None
+
     def _views(self, xs: Sequence[Vector], draws: Sequence[int]) -> View:
         """`_view` of many contexts, a line for each."""
         return stacked([*map(self._view, xs, draws)])
@@ -130,18 +140,22 @@ class LearnerBase(ABC):
 
     def _room(self, labels: int, slots: int | None) -> int:
         """How many of so many labels can be shown: as slots and costs allow."""
-        limits = (labels, slots, self.cost.limit)
+        limits = (labels, 1 if self.one_slot else slots, self.cost.limit)
         return min(limit for limit in limits if limit is not None)
+
+    def _choose(self, view: View, x: Vector, request: Request) -> Choice:
+        """What to show for a request, before the coin for one more label is tossed."""
+        rows = self._labels.allowed(request.candidates, request.exclude)
+        picked = self._pick(view, x, request.slots, rows, request.draw)
+        n = len(self._tie if rows is None else rows)
+        return Choice(picked, rows, n, self._room(n, request.slots))
 
     def _decide(self, view: View, x: Vector, request: Request) -> Slate:
         """The slate for a request, by what it thinks of every row."""
-        rows = self._labels.allowed(request.candidates, request.exclude)
-        picked = self._pick(view, x, request.slots, rows, request.draw)
-        allowed = len(self._tie if rows is None else rows)
-        free = len(picked) < self._room(allowed, request.slots)
-        if free and self._coins_of([request])[0]:
-            return self._slate_with_probe(view, x, request, rows, picked)
-        return self._slate(view, picked, x, request)
+        choice = self._choose(view, x, request)
+        if choice.has_room and self._coins_of([request])[0]:
+            return self._slate_with_probe(view, x, request, choice.rows, choice.picked)
+        return self._slate(view, choice.picked, x, request)
 
     def _slate_with_probe(
         self, view: View, x: Vector, request: Request, rows: Ints | None, picked: Ints
@@ -155,9 +169,42 @@ class LearnerBase(ABC):
         """The row to try, of those allowed and not picked; for learners whose coins say so."""
         raise NotImplementedError
 
+    def _probes(
+        self, views: View, xs: Sequence[Vector], choices: Sequence[Choice]
+    ) -> list[int | None]:
+        """The row to try for each of these contexts, if the coin says so; None without a slot."""
+        return [
+            self._probe(views.at(b), xs[b], one.rows, one.picked)
+            if one.has_room and self._probing
+            else None
+            for b, one in enumerate(choices)
+        ]
+
     def _coins_of(self, requests: Sequence[Request]) -> Sequence[bool]:
         """Whether a label may be probed for each of these requests in the present round."""
         return [False] * len(requests)
+
+    @property
+    def _probing(self) -> float:
+        """How likely its coin says yes."""
+        return 0.0
+
+    def _distribution(
+        self, view: View, x: Vector, request: Request, choice: Choice, probe: int | None
+    ) -> SlateDistribution:
+        """How likely each slate is that it may show; `probe` is the row that it may try.
+
+        A learner that draws has another one if it is known: here its draws are taken as given.
+        """
+        return self._fixed(choice.picked, probe)
+
+    def _fixed(self, picked: Ints, probe: int | None = None) -> FixedSlate:
+        """The labels of these rows, and the one that may be tried after them."""
+        names = self._labels.names
+        labels = [names[row] for row in picked.tolist()]
+        if probe is None:
+            return FixedSlate(labels)
+        return FixedSlate(labels, names[probe], self._probing)
 
     @property
     def t(self) -> int:
@@ -173,6 +220,16 @@ class LearnerBase(ABC):
     def n_labels(self) -> int:
         """How many labels can be shown."""
         return len(self._labels)
+
+    @property
+    def n_labels_ever(self) -> int:
+        """How many labels there have been; numbers that the learner gives go on from it."""
+        return self._labels.ever
+
+    @property
+    def label_changes(self) -> int:
+        """How many labels have come and gone: a number that grows whenever labels change."""
+        return 2 * self._labels.ever - len(self._labels)
 
     # -- reading -------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from semibandit._util.numba import has_numba, use_compiled
 from semibandit.errors import InputError
 from semibandit.models.model import Sparse, Vector
 from semibandit.policies import feedback_batch
+from semibandit.policies.choice import Choice
+from semibandit.policies.distributions.distribution import SlateDistribution
 from semibandit.policies.fast_rule import TABLE, FastRule
 from semibandit.policies.feedback_batch import can_compile
 from semibandit.policies.request import Request
@@ -21,7 +23,18 @@ from semibandit.policies.view import View
 if TYPE_CHECKING:
     from semibandit.policies.learner import Learner
 
-__all__ = ["find_errors", "prepare", "rank_requests", "worth_compiling"]
+__all__ = [
+    "Group",
+    "choices_of",
+    "find_errors",
+    "from_one_state",
+    "make_slates",
+    "prepare",
+    "rank_requests",
+    "worth_compiling",
+]
+
+T = TypeVar("T")
 
 LEAST = 64  # numbers from which one compiled loop is faster than numpy's many calls
 TO_LOAD = 10_000_000  # numbers that are worth a second for loading it, or 20 for compiling it
@@ -29,16 +42,86 @@ TOGETHER = 1 << 23  # margins of contexts ranked together: more would only take 
 SMALL = 100_000  # numbers in all matrices of a learner that numpy is fast enough for
 
 
+class Group(NamedTuple):
+    """Requests, and what a learner thinks of every label for each of them."""
+
+    learner: Learner
+    views: View
+    xs: Sequence[Vector]
+    requests: Sequence[Request]
+
+    @property
+    def together(self) -> bool:
+        """Whether the slates of free requests are chosen in one compiled loop."""
+        rule = self.learner.fast_rule()
+        fast = rule is not None and rule.cost_kind != TABLE
+        fast = fast and any(request.unrestricted for request in self.requests)
+        return fast and worth_compiling(self.views.score.size)
+
+
 def rank_requests(learner: Learner, requests: Sequence[Request]) -> list[Slate]:
     """The slates of `rank` for requests that were read, all from one state of the learner."""
-    slates: list[Slate] = []
+    return from_one_state(learner, requests, _decide)
+
+
+def from_one_state(
+    learner: Learner, requests: Sequence[Request], decide: Callable[[Group], list[T]]
+) -> list[T]:
+    """What `decide` makes of these requests, all from one state of the learner."""
+    found: list[T] = []
     with learner._lock.reading():
         some = max(1, TOGETHER // max(1, len(learner._tie)))
         for first in range(0, len(requests), some):
             part = _encoded(learner, requests[first : first + some], first)
             xs = _scaled(learner, [r.given for r in part])
             views = learner._views(xs, [r.draw for r in part])
-            slates += _decide(learner, views, xs, part)
+            found += decide(Group(learner, views, xs, part))
+    return found
+
+
+def choices_of(group: Group) -> list[Choice]:
+    """What the learner would show for each request, before its coins are tossed."""
+    learner, views, xs, requests = group
+    rule, together = learner.fast_rule(), group.together
+    if rule is None or not together:
+        return [learner._choose(views.at(b), xs[b], r) for b, r in enumerate(requests)]
+    best, sizes, rows = _choose_together(rule, views, requests)
+    n, choices = learner.n_labels, []
+    room = {slots: learner._room(n, slots) for slots in {request.slots for request in requests}}
+    for b, (request, size) in enumerate(zip(requests, sizes.tolist(), strict=True)):
+        if request.unrestricted:
+            choices.append(Choice(best[b, :size], rows, n, room[request.slots]))
+        else:
+            choices.append(learner._choose(views.at(b), xs[b], request))
+    return choices
+
+
+def make_slates(
+    group: Group, best: Ints, sizes: Sequence[int], probed: Sequence[bool] | None = None,
+    distributions: Sequence[SlateDistribution | None] | None = None,
+) -> list[Slate]:  # fmt: skip
+    """A slate for each request: the first so many of these rows, a line per request.
+
+    `probed` says whether the last row is there only to be tried.
+    """
+    learner, views, xs, requests = group
+    there = best + (np.arange(len(best)) * len(learner._tie))[:, None]
+    columns = views.margin, views.width, views.estimate, views.prob
+    margin, width, estimate, prob = (column.take(there) for column in columns)
+    chosen, names = best.tolist(), learner._labels.names
+    form, t = learner.context_format, learner.t
+    slates = []
+    for b, (r, size) in enumerate(zip(requests, sizes, strict=True)):
+        labels = [names[row] for row in chosen[b][:size]]
+        here = margin[b, :size], width[b, :size], estimate[b, :size], prob[b, :size]
+        probe = labels[-1] if probed is not None and probed[b] else None
+        drawn = None if distributions is None else distributions[b]
+        slates.append(
+            Slate(
+                labels, *here, r.slots, xs[b], form,
+                t=t, given=r.given, probe=probe, new=r.new, distribution=drawn,
+            )
+        )  # fmt: skip
     return slates
 
 
@@ -110,65 +193,45 @@ def _scaled(learner: Learner, given: Sequence[Vector]) -> Sequence[Vector]:
     return [learner.scaled(learner.check_context(x)) for x in given]
 
 
-def _decide(
-    learner: Learner, views: View, xs: Sequence[Vector], requests: Sequence[Request]
-) -> list[Slate]:
+def _decide(group: Group) -> list[Slate]:
     """A slate for each request: all at once if the learner has a rule and nothing is special."""
+    learner, views, xs, requests = group
     rule = learner.fast_rule()
-    free = [r.candidates is None and r.exclude is None for r in requests]
-    fast = rule is not None and rule.cost_kind != TABLE and any(free)
-    if rule is None or not fast or not worth_compiling(views.score.size):
+    if rule is None or not group.together:
         return [learner._decide(views.at(b), xs[b], r) for b, r in enumerate(requests)]
-    slates, picked = _decide_together(learner, rule, views, xs, requests)
-    for b in _probed(learner, requests, slates, free) if rule.coins is not None else ():
-        rows = rule.labels.allowed(None, None)
-        one = views.at(b), xs[b], requests[b], rows, picked[b][: len(slates[b])]
+    best, sizes, rows = _choose_together(rule, views, requests)
+    slates = make_slates(group, best, sizes.tolist())
+    for b in _probed(learner, requests, slates) if rule.coins is not None else ():
+        one = views.at(b), xs[b], requests[b], rows, best[b][: len(slates[b])]
         slates[b] = learner._slate_with_probe(*one)
-    for b, every in enumerate(free):
-        if not every:
-            slates[b] = learner._decide(views.at(b), xs[b], requests[b])
+    for b, request in enumerate(requests):
+        if not request.unrestricted:
+            slates[b] = learner._decide(views.at(b), xs[b], request)
     return slates
 
 
-def _probed(
-    learner: Learner, requests: Sequence[Request], slates: Sequence[Slate], free: Sequence[bool]
-) -> list[int]:
+def _probed(learner: Learner, requests: Sequence[Request], slates: Sequence[Slate]) -> list[int]:
     """The free requests that get one more label, to be tried."""
     K = learner.n_labels
     room = [
         b
         for b, request in enumerate(requests)
-        if free[b] and len(slates[b]) < learner._room(K, request.slots)
+        if request.unrestricted and len(slates[b]) < learner._room(K, request.slots)
     ]
     tossed = learner._coins_of([requests[b] for b in room])
     return [b for b, yes in zip(room, tossed, strict=True) if yes]
 
 
-def _decide_together(
-    learner: Learner, rule: FastRule, views: View, xs: Sequence[Vector],
-    requests: Sequence[Request],
-) -> tuple[list[Slate], Ints]:  # fmt: skip
-    """`_decide` for requests for which every label may be shown, without probes.
-
-    Beside the slates are the rows that they begin with, a line per request.
-    """
+def _choose_together(
+    rule: FastRule, views: View, requests: Sequence[Request]
+) -> tuple[Ints, Ints, Ints | None]:
+    """The best rows if every label may be shown, a line per request; how many of them to show;
+    and the rows that hold a label, None if all do."""
     from semibandit.policies.batch_compiled import choose_slates
 
     rows = rule.labels.allowed(None, None)
     score, prob, tie = views.score, views.prob, rule.tie
     if rows is not None:
         score, prob, tie = score.take(rows, 1), prob.take(rows, 1), tie[rows]
-    slots = [r.slots for r in requests]
-    best, sizes = choose_slates(score, prob, tie, slots, rule)
-    best = best if rows is None else rows[best]
-    there = best + (np.arange(len(best)) * len(rule.tie))[:, None]
-    columns = views.margin, views.width, views.estimate, views.prob
-    margin, width, estimate, prob = (column.take(there) for column in columns)
-    chosen, names = best.tolist(), rule.labels.names
-    form, t = learner.context_format, learner.t
-    slates = []
-    for b, (r, size) in enumerate(zip(requests, sizes.tolist(), strict=True)):
-        labels = [names[row] for row in chosen[b][:size]]
-        here = margin[b, :size], width[b, :size], estimate[b, :size], prob[b, :size]
-        slates.append(Slate(labels, *here, r.slots, xs[b], form, t=t, given=r.given, new=r.new))
-    return slates, best
+    best, sizes = choose_slates(score, prob, tie, [r.slots for r in requests], rule)
+    return best if rows is None else rows[best], sizes, rows

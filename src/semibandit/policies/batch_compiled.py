@@ -15,13 +15,14 @@ from semibandit._util.arrays import Floats, Ints
 from semibandit.errors import InputError
 from semibandit.models import compiled_looks
 from semibandit.policies import compiled
+from semibandit.policies.choice import Choice, padded
 from semibandit.policies.fast_rule import DECREASING, FastRule
 from semibandit.policies.randomness import coins_of
 from semibandit.policies.scaling import Scaling
 from semibandit.policies.view import View
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
 
-__all__ = ["choose_slates", "judge_labels", "prepare", "scale_contexts"]
+__all__ = ["choose_slates", "find_probes", "judge_labels", "prepare", "scale_contexts"]
 
 PART = 1 << 16
 
@@ -72,6 +73,29 @@ def choose_slates(
     return best, sizes
 
 
+def find_probes(
+    views: View, c_L2: float, tie: Floats, choices: Sequence[Choice]
+) -> list[int | None]:
+    """`_probe` for every choice that has room for one more label; None for the others."""
+    assert views.norm2 is not None
+    found: list[int | None] = [None] * len(choices)
+    alike: dict[int, list[int]] = {}  # choices among the same rows
+    for b, one in enumerate(choices):
+        if one.has_room:
+            alike.setdefault(id(one.rows), []).append(b)
+    norm2 = np.ascontiguousarray(views.norm2)
+    for which in alike.values():
+        rows = choices[which[0]].rows
+        picked, sizes = padded([choices[b].picked for b in which])
+        out = np.zeros(len(which), dtype=np.intp)
+        among = np.arange(len(tie)) if rows is None else rows
+        where = np.array(which), picked, sizes
+        compiled.probe_many(views.margin, norm2, c_L2, tie, among, *where, out)
+        for b, row in zip(which, out.tolist(), strict=True):
+            found[b] = row
+    return found
+
+
 def _parts(numbers: Floats) -> Iterator[slice]:
     """Slices of its lines, each with about PART numbers."""
     some = max(1, PART // max(1, numbers.shape[1]))
@@ -90,3 +114,4 @@ def prepare(dtype: str) -> None:
     how = 0.5, 0, DECREASING
     compiled.choose_many(view.score, view.prob, np.zeros(2), np.ones(1, np.intp), how, best, sizes)
     coins_of(0, 1, [(0, np.ones(2))] * 2)
+    find_probes(view, 1.0, np.zeros(2), [Choice(best[0], None, 2, 2)])

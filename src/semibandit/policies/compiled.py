@@ -17,6 +17,7 @@ from semibandit._util.arrays import Floats, Ints
 from semibandit._util.jit import BRIEF, EXACT, FAST
 from semibandit._util.numba import mark_loaded
 from semibandit.policies.compiled_surrogate import clip, prob
+from semibandit.policies.fast_rule import PROBE_DEVIATIONS
 from semibandit.policies.randomness import GOLDEN
 from semibandit.policies.scaling import CLIP, LARGEST, ROUNDING
 from semibandit.theory.slate import SCORE_GRID, TIE_TOLERANCE
@@ -28,6 +29,7 @@ __all__ = [
     "choose",
     "choose_many",
     "judge_many",
+    "probe_many",
     "unit_many",
     "standardise_in_turn",
     "standardise_many",
@@ -264,6 +266,24 @@ def choose_many(score, prob, tie, slots, how, best, sizes):
         for k in range(have):
             p[k] = prob[b, best[b, k]]
         sizes[b] = max(cut(have, p, a, costs, table), min(at_least, have))
+
+
+@njit(**BRIEF)
+def probe_many(margin, norm2, c_L2, tie, rows, which, picked, sizes, out):
+    """For contexts `which` the row with the largest margin + deviations, of those not picked."""
+    taken = np.zeros(len(tie), np.bool_)
+    for j in range(len(which)):
+        b = which[j]
+        for k in range(sizes[j]):
+            taken[picked[j, k]] = True
+        best, best_tie = -np.inf, np.inf
+        for i in rows:
+            deviation = math.sqrt(max(norm2[b, i], 0.0) / c_L2)
+            key = np.rint((margin[b, i] + PROBE_DEVIATIONS * deviation) * SCORE_GRID)
+            if not taken[i] and better(key, tie[i], best, best_tie):
+                best, best_tie, out[j] = key, tie[i], i
+        for k in range(sizes[j]):
+            taken[picked[j, k]] = False
 
 
 @njit(**BRIEF)

@@ -17,7 +17,7 @@ from numba import njit
 from semibandit._util.arrays import Bools, Floats, Ints
 from semibandit._util.jit import FAST
 from semibandit.models.compiled_steps import append_row, direction, dot, move_row, subtract
-from semibandit.policies.compiled_surrogate import clip, step_size
+from semibandit.policies.compiled_surrogate import clip, prob, step_size
 
 __all__ = ["LearningNumbers", "Lessons", "learn_in_turn"]
 
@@ -44,6 +44,8 @@ class Lessons(NamedTuple):
     ptr: Ints  # where the labels of each event begin, and where the last one's end
     label: Ints  # the number of each label in the model
     hit: Bools  # whether it was clicked
+    theta: Floats  # how likely its position is looked at; 1 if it is learned in any case
+    coin: Floats  # a number in [0, 1) that decides on it
 
 
 @njit(**FAST)
@@ -58,12 +60,24 @@ def is_usable(given, x, numbers):
 
 
 @njit(**FAST)
+def is_looked_at(theta, coin, j, x, numbers, w):
+    """Whether an unclicked label is learned: as often as it was looked at, at a position with θ."""
+    margin = 0.0 if j < 0 else clip(float(dot(w[j], x)), numbers.R)
+    p = prob(margin, numbers.logistic)
+    return coin < theta * (1.0 - p) / (1.0 - theta * p)
+
+
+@njit(**FAST)
 def is_plain(t, lessons, numbers, rows, count, errors):
     """Whether event t asks for no more than steps and updates of the rows as they are."""
     if not is_usable(lessons.given[t], lessons.X[t], numbers):
         return False
     for e in range(lessons.ptr[t], lessons.ptr[t + 1]):
-        j = rows.row_of[lessons.label[e]]
+        j, theta = rows.row_of[lessons.label[e]], lessons.theta[e]
+        if theta < 1.0 and not is_looked_at(
+            theta, lessons.coin[e], j, lessons.X[t], numbers, rows.w
+        ):
+            continue
         updates = 1 if j < 0 else count[j] + 1
         if j < 0 or rows.block_of[j] < 0:
             if updates >= numbers.dense_at:
@@ -79,7 +93,9 @@ def learn_one(t, lessons, numbers, updated, u, v):
     rows, count, errors, vector_of, used = updated
     x = lessons.X[t]
     for e in range(lessons.ptr[t], lessons.ptr[t + 1]):
-        j = rows.row_of[lessons.label[e]]
+        j, theta = rows.row_of[lessons.label[e]], lessons.theta[e]
+        if theta < 1.0 and not is_looked_at(theta, lessons.coin[e], j, x, numbers, rows.w):
+            continue
         if j < 0:
             j = used[0]
             append_row(j, lessons.label[e], rows, count, errors.error_of)

@@ -16,6 +16,7 @@ import numpy as np
 from semibandit._util.arrays import Bools, Floats, Ints
 from semibandit.models.full import FullState
 from semibandit.models.model import State
+from semibandit.policies.examination import Examination
 from semibandit.policies.labels import Labels
 from semibandit.theory.cost import Costs, constant, decreasing
 from semibandit.theory.surrogate import Logistic, Surrogate
@@ -74,6 +75,9 @@ class FastRule:
     coins
         Says of the next rounds, by their contexts as they were given, whether a label may be
         probed. None if the learner does not probe.
+    learns_all_shown
+        Whether `learn` learns from every label shown. If not, since some were not looked at
+        (`examination=`), decisions may be compiled, but not whole rounds.
     """
 
     a: float
@@ -86,6 +90,7 @@ class FastRule:
     at_least: int
     project_all: bool
     coins: Callable[[Any], Bools] | None
+    learns_all_shown: bool = True
 
     @property
     def cost_kind(self) -> int:
@@ -114,8 +119,10 @@ class FastRule:
 class LearningRule(NamedTuple):
     """How a learner learns, in numbers that compiled loops can follow: Figure 2 on full matrices.
 
-    Projection is of the labels that are learned alone, and nothing is forgotten.
+    Projection is of the labels that are learned alone, and nothing is forgotten. Of the labels
+    shown, those are learned that `examination` says were looked at.
     """
 
     loss: Surrogate  # square or logistic
     state: FullState
+    examination: Examination | None = None

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from semibandit._util.arrays import Floats
+from semibandit._util.arrays import Floats, Ints
 from semibandit._util.numba import has_numba
 from semibandit.errors import InputError
 from semibandit.models.dense import COMPENSATED_FROM
 from semibandit.models.model import dense
+from semibandit.policies.examination import Examination, at_positions, up_to_last_click
 from semibandit.policies.features.hashed import Hashed
 from semibandit.policies.labels import Label
+from semibandit.policies.randomness import position_coins
 from semibandit.theory.surrogate import Logistic
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ __all__ = ["ShownFeedback", "can_compile", "learn_batch", "prepare"]
 
 FEWEST = 8  # numbers that the model sees of a context, from which numba is worth loading
 PLAIN = {int, str}  # what labels are
+CERTAIN = -1  # in place of a position: the label is learned in any case
+_ALL: list[int] = []
 
 
 class ShownFeedback(NamedTuple):
@@ -43,11 +47,16 @@ class ShownFeedback(NamedTuple):
 
 
 class _Lesson(NamedTuple):
-    """What one event teaches: a context, and rows with their answers."""
+    """What one event teaches: a context, and rows with their answers.
+
+    `positions` are those of the labels if they count as often as they were looked at, `CERTAIN` if
+    one was clicked; it is empty if all are learned in any case.
+    """
 
     given: Floats
     x: Floats
     learned: list[tuple[int, bool]]
+    positions: list[int]
 
 
 def can_compile(learner: Learner) -> bool:
@@ -98,19 +107,26 @@ def prepare(learner: Learner) -> None:
 
 def _read(learner: Learner, batch: Sequence[ShownFeedback]) -> list[_Lesson]:
     """The lessons of the first events, up to one that `Learner.learn` has to look at itself."""
+    rule = learner.learning_rule()
+    assert rule is not None
     lessons: list[_Lesson] = []
     for one in batch:
         if lessons and one.seen is None and learner.scaling_learns:
             break  # it is scaled by the contexts before it, once they are learned
-        lesson = _lesson(learner, one)
+        lesson = _lesson(learner, one, rule.examination)
         if lesson is None:
             break
         lessons.append(lesson)
     return lessons
 
 
-def _lesson(learner: Learner, one: ShownFeedback) -> _Lesson | None:
-    """What an event teaches; None if anything about it is unusual, except the numbers."""
+def _lesson(
+    learner: Learner, one: ShownFeedback, examination: Examination | None
+) -> _Lesson | None:
+    """What an event teaches; None if anything about it is unusual, except the numbers.
+
+    `examination` is the learner's.
+    """
     labels, clicked = one.labels, one.clicked
     examined = labels if one.examined is None else one.examined
     if not {*map(type, labels), *map(type, clicked), *map(type, examined)} <= PLAIN:
@@ -131,9 +147,16 @@ def _lesson(learner: Learner, one: ShownFeedback) -> _Lesson | None:
     x = _seen(learner, one)
     if x is None:
         return None
+    positions = _ALL
+    if examination is not None and one.examined is None:
+        if isinstance(examination, str):
+            seen = set(up_to_last_click(labels, hits))
+        else:
+            places = [CERTAIN if label in hits else k for k, label in enumerate(labels)]
+            positions = [k for row, k in zip(rows, places, strict=True) if row is not None]
     pairs = zip(rows, labels, strict=True)
     learned = [(row, label in hits) for row, label in pairs if row is not None and label in seen]
-    return _Lesson(one.context, x, learned)
+    return _Lesson(one.context, x, learned, positions)
 
 
 def _seen(learner: Learner, one: ShownFeedback) -> Floats | None:
@@ -150,6 +173,28 @@ def _seen(learner: Learner, one: ShownFeedback) -> Floats | None:
     return x if x.shape == (learner.n_inputs,) else None
 
 
+def _looked_at(
+    learner: Learner, examination: Examination | None, lessons: list[_Lesson], given: Floats,
+    ptr: Ints,
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """θ and the coin of each label of these lessons; 1 and 0 if it is learned in any case."""
+    theta, coin = np.ones(ptr[-1]), np.zeros(ptr[-1])
+    if not isinstance(examination, tuple):
+        return theta, coin
+    position = np.array(
+        [k for one in lessons for k in one.positions or [CERTAIN] * len(one.learned)],
+        dtype=np.intp,
+    )
+    open_ = np.flatnonzero(position != CERTAIN)
+    if len(open_):
+        n = int(position.max()) + 1
+        coins = position_coins(learner.seed, learner.t, given, n)
+        event = np.repeat(np.arange(len(lessons)), np.diff(ptr))
+        theta[open_] = at_positions(examination, n)[position[open_]]
+        coin[open_] = coins[event[open_], position[open_]]
+    return theta, coin
+
+
 def _learn(learner: Learner, lessons: list[_Lesson]) -> int:
     """Learn them, up to the first that is not plain; the lock must be had."""
     from semibandit.policies import compiled_learning as compiled
@@ -163,6 +208,7 @@ def _learn(learner: Learner, lessons: list[_Lesson]) -> int:
     pairs = [pair for one in lessons for pair in one.learned]
     label = np.array([row for row, _ in pairs], dtype=np.intp)
     hit = np.array([yes for _, yes in pairs], dtype=np.bool_)
+    theta, coin = _looked_at(learner, rule.examination, lessons, given, ptr)
     numbers = compiled.LearningNumbers(
         float(rule.loss.R),
         isinstance(rule.loss, Logistic),
@@ -173,7 +219,7 @@ def _learn(learner: Learner, lessons: list[_Lesson]) -> int:
         learner.features is not None,
     )
     rows, sums = state.rows_to_update(label), scaling.sums()
-    lines = compiled.Lessons(X, given, ptr, label, hit)
+    lines = compiled.Lessons(X, given, ptr, label, hit, theta, coin)
     done = int(compiled.learn_in_turn(lines, numbers, rows, sums))
     state.set_used(rows)
     scaling.set_sums(sums)

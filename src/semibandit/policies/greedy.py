@@ -11,9 +11,14 @@ from semibandit._util.checks import is_number
 from semibandit.errors import InputError
 from semibandit.models.full import Full
 from semibandit.models.model import Model, Vector
+from semibandit.policies.choice import Choice
+from semibandit.policies.distributions.distribution import SlateDistribution
+from semibandit.policies.distributions.mixture import Mixture
+from semibandit.policies.distributions.uniform import UniformSlates
 from semibandit.policies.fast_rule import FastRule
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
+from semibandit.policies.request import Request
 from semibandit.policies.slate_ucb import SecondOrder
 from semibandit.policies.view import View
 from semibandit.theory.cost import Cost, decreasing
@@ -27,7 +32,8 @@ class Greedy(SecondOrder):
 
     Parameters
     ----------
-    n_features, labels, model, loss, cost, a, scale, bias, project, at_least, forget, seed
+    n_features, labels, model, loss, cost, a, scale, bias, project, at_least, forget,
+    examination, seed
         As for `SlateUCB`.
 
     Examples
@@ -41,11 +47,12 @@ class Greedy(SecondOrder):
         model: Model = Full(),
         loss: Surrogate = Square(), cost: Cost = decreasing, a: float = 0.5,
         scale: str = "standard", bias: bool = True, project: str = "learned",
-        at_least: int = 0, forget: float | None = None, seed: int = 0,
+        at_least: int = 0, forget: float | None = None,
+        examination: Sequence[float] | str | None = None, seed: int = 0,
     ) -> None:  # fmt: skip
         super().__init__(
             n_features, labels, model, loss, cost, a, scale, bias, seed,
-            project=project, at_least=at_least, forget=forget,
+            project=project, at_least=at_least, forget=forget, examination=examination,
         )  # fmt: skip
 
     def fast_rule(self) -> FastRule | None:
@@ -61,7 +68,8 @@ class EpsilonGreedy(SecondOrder):
     ----------
     epsilon : float
         The probability of a drawn slate, from 0 to 1.
-    n_features, labels, model, loss, cost, a, scale, bias, project, at_least, forget, seed
+    n_features, labels, model, loss, cost, a, scale, bias, project, at_least, forget,
+    examination, seed
         As for `SlateUCB`.
 
     Examples
@@ -75,14 +83,15 @@ class EpsilonGreedy(SecondOrder):
         epsilon: float = 0.05,
         model: Model = Full(), loss: Surrogate = Square(), cost: Cost = decreasing,
         a: float = 0.5, scale: str = "standard", bias: bool = True, project: str = "learned",
-        at_least: int = 0, forget: float | None = None, seed: int = 0,
+        at_least: int = 0, forget: float | None = None,
+        examination: Sequence[float] | str | None = None, seed: int = 0,
     ) -> None:  # fmt: skip
         if not is_number(epsilon) or not 0 <= epsilon <= 1:
             raise InputError(f"epsilon = {epsilon!r}, but a probability must lie in [0, 1]")
         self.epsilon = float(epsilon)
         super().__init__(
             n_features, labels, model, loss, cost, a, scale, bias, seed,
-            project=project, at_least=at_least, forget=forget,
+            project=project, at_least=at_least, forget=forget, examination=examination,
         )  # fmt: skip
 
     def _pick(self, view: View, x: Vector, slots: int | None, rows: Ints | None, draw: int) -> Ints:
@@ -91,8 +100,19 @@ class EpsilonGreedy(SecondOrder):
         if random.random() >= self.epsilon:
             return best
         pool = np.arange(len(view.prob)) if rows is None else rows
-        size = min(max(len(best), 1), len(pool) if slots is None else min(slots, len(pool)))
-        return random.choice(pool, size=size, replace=False)
+        return random.choice(pool, size=_drawn_size(best, len(pool), slots), replace=False)
+
+    def _distribution(
+        self, view: View, x: Vector, request: Request, choice: Choice, probe: int | None
+    ) -> SlateDistribution:
+        best = super()._pick(view, x, request.slots, choice.rows, request.draw)
+        drawn = UniformSlates(choice.n, _drawn_size(best, choice.n, request.slots))
+        return Mixture([(1.0 - self.epsilon, self._fixed(best)), (self.epsilon, drawn)])
 
     def _settings(self) -> dict[str, object]:
         return {**super()._settings(), "epsilon": self.epsilon}
+
+
+def _drawn_size(best: Ints, labels: int, slots: int | None) -> int:
+    """How many of the labels a drawn slate has, if the greedy one would be `best`."""
+    return min(max(len(best), 1), labels if slots is None else min(slots, labels))

@@ -7,7 +7,7 @@ anything changes.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,12 @@ from semibandit._util.checks import shortened, whole_number
 from semibandit.errors import InputError
 from semibandit.policies import batch, persistence
 from semibandit.policies.base import LearnerBase
+from semibandit.policies.examination import read_examined
 from semibandit.policies.features.encoded import NewValues
 from semibandit.policies.feedback import all_signs, shown_signs
 from semibandit.policies.labels import Label, read_labels
 from semibandit.policies.randomness import tie_order
+from semibandit.policies.read_requests import read_limits, read_requests
 from semibandit.policies.request import Request
 from semibandit.policies.slate import Scores, Slate
 
@@ -85,7 +87,7 @@ class Learner(LearnerBase):
         1
         """
         limit, draw = self.read_slots(slots), whole_number("draw", draw, least=0)
-        only, without = _read_limits(candidates, exclude)
+        only, without = read_limits(candidates, exclude)
         with self._lock.reading():  # meanwhile nobody takes the column of a new value
             given, new = self.encode(x)
             request = Request(given, limit, only, without, draw, new=new)
@@ -125,25 +127,7 @@ class Learner(LearnerBase):
         >>> [len(slate) for slate in bandit.rank_many([[1.0, 0.0], [0.0, 1.0]], slots=[1, 2])]
         [1, 2]
         """
-        if not hasattr(X, "__iter__"):
-            raise InputError(f"X = {shortened(X)}, but it must have a context in each row")
-        draw = whole_number("draw", draw, least=0)
-        rows = [X[[i]] for i in range(X.shape[0])] if hasattr(X, "tocsr") else list(X)
-        limits: list[int | None] = (
-            list(slots) if isinstance(slots, Sequence | np.ndarray) else [slots] * len(rows)
-        )
-        if len(limits) != len(rows):
-            raise InputError(f"{len(limits)} slots for {len(rows)} contexts")
-        only, without = _read_limits(candidates, exclude)
-        requests = []
-        for i, (x, limit) in enumerate(zip(rows, limits, strict=True)):
-            named = x if self.features is not None and isinstance(x, Mapping) else None
-            try:
-                given = np.empty(0) if named is not None else self.read_context(x)
-            except InputError as why:
-                raise InputError(f"row {i} of X: {why}") from None
-            limit = self.read_slots(limit)
-            requests.append(Request(given, limit, only, without, draw, named=named))
+        requests = read_requests(self, X, slots, candidates, exclude, draw)
         return batch.rank_requests(self, requests)
 
     def scores(self, x: Any, *, draw: int = 0) -> Scores:
@@ -174,8 +158,9 @@ class Learner(LearnerBase):
             return Scores(self._labels.known, *(column[keep] for column in columns))
 
     def learn(
-        self, slate: Slate, clicked: Iterable[Label], examined: Iterable[Label] | None = None
-    ) -> None:
+        self, slate: Slate, clicked: Iterable[Label],
+        examined: Iterable[Label] | str | None = None,
+    ) -> None:  # fmt: skip
         """Learn from the answer to a slate: which of its labels were relevant.
 
         Feedback may come late and out of order: it is learned with the state of that moment.
@@ -189,8 +174,10 @@ class Learner(LearnerBase):
         clicked : iterable of labels
             The shown labels that turned out relevant; the others count as not relevant. A learner
             with full information (OBR) wants all relevant labels, shown or not.
-        examined : iterable of labels, optional
-            The shown labels the user looked at: only these are learned from. By default all.
+        examined : iterable of labels or "up to the last click", optional
+            The shown labels the user looked at: only these are learned from. "up to the last click"
+            are those down to the last one that was clicked, all if none was. By default those that
+            the learner's `examination` says, which are all unless it was given.
 
         Raises
         ------
@@ -209,12 +196,18 @@ class Learner(LearnerBase):
         2
         """
         relevant = read_labels(clicked, "clicked")
-        seen = None if examined is None else read_labels(examined, "examined")
+        if examined is not None and not isinstance(examined, str):
+            examined = read_labels(examined, "examined")
         with self._lock.writing():
             self._check_slate(slate)
             if not self.full_information:
+                seen = (
+                    self._examined(slate, relevant)
+                    if examined is None
+                    else read_examined(examined, slate.labels, relevant)
+                )
                 rows, signs = shown_signs(self._labels, slate.labels, relevant, seen)
-            elif seen is None:
+            elif examined is None:
                 rows, signs = all_signs(self._labels, relevant)
             else:
                 name = type(self).__name__
@@ -369,11 +362,3 @@ class Learner(LearnerBase):
                 f"{self.context_format}: it was ranked by another learner"
             )
         self._labels.check_known(slate.labels, "the slate")
-
-
-def _read_limits(
-    candidates: Iterable[Label] | None, exclude: Iterable[Label] | None
-) -> tuple[list[Label] | None, list[Label] | None]:
-    """What may be shown, as lists of labels."""
-    only = None if candidates is None else read_labels(candidates, "candidates")
-    return only, None if exclude is None else read_labels(exclude, "exclude")

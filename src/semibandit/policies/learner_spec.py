@@ -11,6 +11,7 @@ from semibandit._util.checks import nearest, shortened
 from semibandit.errors import InputError, UnknownKeyword
 from semibandit.policies.banditron import Banditron
 from semibandit.policies.confidit import Confidit
+from semibandit.policies.examination import EXAMINATION_WORDS, examination_words
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.greedy import EpsilonGreedy, Greedy
 from semibandit.policies.labels import Label
@@ -37,7 +38,9 @@ LEARNER_WORDS = " | ".join(
     f"{name}:{OWN_NUMBER[name].upper()}" if name in OWN_NUMBER else name for name in LEARNERS
 )
 PARTS = ("loss", "model", "width", "cost")
-NUMBERS = ("a", "scale", "bias", "project", "probe", "at_least", "forget", "seed")
+NUMBERS = ("a", "scale", "bias", "project", "probe", "at_least", "forget", "examination", "seed")
+
+LATER = [("examination", None)]  # as settings were written before there was one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +56,8 @@ class LearnerSpec:
         The parts. A learner that has no such part ignores it.
     a, scale, bias, project, probe, at_least, forget, seed
         As for `SlateUCB`. A learner that has no such setting ignores it.
+    examination : str, optional
+        The same in words: "1,0.7,0.5", or "last-click".
 
     Examples
     --------
@@ -72,6 +77,7 @@ class LearnerSpec:
     probe: float = 0.1
     at_least: int = 0
     forget: float | None = None
+    examination: str | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -81,6 +87,11 @@ class LearnerSpec:
             value = getattr(self, name)
             if not isinstance(value, str):
                 raise InputError(f"{name} = {shortened(value)}, but it must be words")
+        if not isinstance(self.examination, str | None):
+            raise InputError(
+                f"examination = {shortened(self.examination)}, but it must be words: "
+                f"{EXAMINATION_WORDS}"
+            )
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
@@ -118,6 +129,8 @@ class LearnerSpec:
         words: dict[str, Any]
         words = {part: to_words(part, getattr(learner, part)) for part in PARTS if part in takes}
         numbers = {key: getattr(learner, key) for key in NUMBERS if key in takes}
+        if "examination" in numbers:
+            numbers["examination"] = examination_words(numbers["examination"])
         return LearnerSpec(learner=f"{name}{number}", **words, **numbers)
 
     def build(self, n_features: int | NamedFeatures, labels: int | Sequence[Label]) -> Learner:
@@ -146,8 +159,11 @@ class LearnerSpec:
         return one == two
 
     def json(self) -> dict[str, Any]:
-        """All settings, as JSON can hold them."""
-        return asdict(self)
+        """All settings, as JSON can hold them.
+
+        A setting that came later is left out if it is not used: kept results are found by the rest.
+        """
+        return {name: value for name, value in asdict(self).items() if (name, value) not in LATER}
 
     def _class(self) -> tuple[type[Learner], dict[str, float]]:
         """The learner's class, and its own number, if one is given."""

@@ -8,9 +8,13 @@ import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
 from semibandit.models.model import Arrays, Vector
+from semibandit.policies.choice import Choice
+from semibandit.policies.distributions.distribution import SlateDistribution
+from semibandit.policies.distributions.uniform import UniformSlates
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
+from semibandit.policies.request import Request
 from semibandit.policies.slate import Slate
 from semibandit.policies.view import View
 from semibandit.theory.cost import Cost, decreasing
@@ -46,6 +50,22 @@ class Random(Learner):
     def _pick(self, view: View, x: Vector, slots: int | None, rows: Ints | None, draw: int) -> Ints:
         pool = np.arange(len(view.prob)) if rows is None else rows
         return self._random(x, draw).permutation(pool)[:slots]
+
+    def _distribution(
+        self, view: View, x: Vector, request: Request, choice: Choice, probe: int | None
+    ) -> SlateDistribution:
+        return UniformSlates(choice.n, len(choice.picked))
+
+    def distributions(self, requests: Sequence[Request]) -> list[SlateDistribution]:
+        """How likely each slate is for these requests: contexts do not matter, nor draws."""
+        found: list[SlateDistribution] = []
+        with self._lock.reading():
+            for request in requests:
+                rows = self._labels.allowed(request.candidates, request.exclude)
+                n = len(self._tie if rows is None else rows)
+                size = n if request.slots is None else min(n, request.slots)
+                found.append(UniformSlates(n, size))
+        return found
 
     def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
         pass

@@ -13,9 +13,14 @@ from semibandit._util.arrays import Array, Floats, Ints
 from semibandit._util.numba import use_compiled
 from semibandit.models.model import Sparse, Vector
 
-__all__ = ["coin", "coins", "coins_of", "generator_for", "tie_order"]
+__all__ = [
+    "coin", "coins", "coins_of", "even_draw", "generator_for", "position_coins", "tie_order",
+    "uniforms",
+]  # fmt: skip
 
+WORD = 2**64 - 1
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ divided by the golden ratio: splitmix64's step
+POSITIONS = 1 << 48  # added to positions in place of draw numbers, which stay far below
 
 
 def generator_for(seed: int, t: int, draw: int, x: Vector) -> np.random.Generator:
@@ -36,11 +41,18 @@ def coin(seed: int, t: int, draw: int, given: Vector) -> float:
 
     It follows from the context as it was given: how that was scaled may differ in the last bit.
     """
-    if isinstance(given, Sparse):
-        words = _hashed(given.value, _mixed(given.index))
-    else:
-        words = _hashed(given, _multipliers(len(given)))
-    return float(_toss(words.sum(keepdims=True), seed, np.array([t]), draw)[0])
+    return float(_toss(_words(given), seed, np.array([t]), [draw])[0])
+
+
+def position_coins(seed: int, t: int, X: Any, n: int) -> Floats:
+    """Numbers in [0, 1), independent of each other and of all coins: (contexts, n positions).
+
+    They are a function of seed, round, position and context alone. X has a context of each round
+    from t on, or is a sparse one, that of round t.
+    """
+    words = _words(X) if isinstance(X, Sparse) else _hashed(X, _multipliers(X.shape[1])).sum(axis=1)
+    rounds, draws = t + np.arange(len(words)), range(POSITIONS, POSITIONS + n)
+    return _toss(words[:, None], seed, rounds[:, None], draws)
 
 
 def coins(seed: int, t: int, draw: int, X: Any) -> Floats:
@@ -48,10 +60,10 @@ def coins(seed: int, t: int, draw: int, X: Any) -> Floats:
     rounds = t + np.arange(X.shape[0])
     if not hasattr(X, "tocsr"):
         words = _hashed(X, _multipliers(X.shape[1])).sum(axis=1)
-        return _toss(words, seed, rounds, draw)
+        return _toss(words, seed, rounds, [draw])
     each = _hashed(X.data, _mixed(X.indices))
     total = np.concatenate([[np.uint64(0)], np.cumsum(each, dtype=np.uint64)])
-    return _toss(total[X.indptr[1:]] - total[X.indptr[:-1]], seed, rounds, draw)
+    return _toss(total[X.indptr[1:]] - total[X.indptr[:-1]], seed, rounds, [draw])
 
 
 def coins_of(seed: int, t: int, asked: Sequence[tuple[int, Vector]]) -> list[float]:
@@ -66,6 +78,30 @@ def coins_of(seed: int, t: int, asked: Sequence[tuple[int, Vector]]) -> list[flo
     found = np.empty(len(X))
     toss_many(X.view(np.uint64), _multipliers(X.shape[1]), start, np.uint64(t), found)
     return found.tolist()
+
+
+def uniforms(tossed: Sequence[float], n: int) -> Floats:
+    """A line of n numbers in [0, 1) for each coin: the stream of splitmix64 that starts with it.
+
+    To start one of numpy's generators for each would take longer than to draw a slate.
+    """
+    start = _mixed(np.array(tossed) * 2.0**53)
+    return _unit(_mixed(start[:, None] + np.arange(n, dtype=np.uint64)))
+
+
+def even_draw(tossed: float, n: int, size: int) -> list[int]:
+    """`size` different numbers below n, in random order, by the stream that starts with a coin.
+
+    A shuffle of n numbers (Fisher and Yates) that ends after `size`, and keeps what it has moved.
+    """
+    moved: dict[int, int] = {}
+    found = []
+    start = _mixed_int(int(tossed * 2.0**53))
+    for k in range(size):
+        other = k + ((_mixed_int(start + k) >> 11) * (n - k) >> 53)
+        found.append(moved.get(other, other))
+        moved[other] = moved.get(k, k)
+    return found
 
 
 def tie_order(seed: int, first: int, n: int) -> Floats:
@@ -92,10 +128,31 @@ def _mixed(numbers: Any) -> Array:
     return (z ^ (z >> np.uint64(31))) | np.uint64(1)
 
 
-def _toss(words: Array, seed: int, rounds: Ints, draw: int) -> Floats:
-    """A number in [0, 1) for each context's words and round."""
-    z = _mixed(_mixed(words ^ _start(seed, [draw])) + rounds.astype(np.uint64))
-    return np.asarray((z >> np.uint64(11)).astype(np.float64) * 2.0**-53)
+def _words(given: Vector) -> Array:
+    """The hash of one context, as an array of one number."""
+    if isinstance(given, Sparse):
+        each = _hashed(given.value, _mixed(given.index))
+    else:
+        each = _hashed(given, _multipliers(len(given)))
+    return np.asarray(each.sum(keepdims=True))
+
+
+def _mixed_int(number: int) -> int:
+    """`_mixed` of one number: for few of them, Python's own arithmetic is faster."""
+    z = (number + 1) * int(GOLDEN) & WORD
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & WORD
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & WORD
+    return (z ^ (z >> 31)) | 1
+
+
+def _toss(words: Array, seed: int, rounds: Ints, draws: Sequence[int]) -> Floats:
+    """A number in [0, 1) for each context's words and round, or for each draw number."""
+    return _unit(_mixed(_mixed(words ^ _start(seed, draws)) + rounds.astype(np.uint64)))
+
+
+def _unit(words: Array) -> Floats:
+    """The first 53 bits of each word as a number in [0, 1)."""
+    return np.asarray((words >> np.uint64(11)).astype(np.float64) * 2.0**-53)
 
 
 def _start(seed: int, draws: Sequence[int]) -> Array:

@@ -24,3 +24,8 @@ class Request:
     draw: int
     named: Mapping[str, Any] | None = field(default=None, kw_only=True)  # to be encoded in turn
     new: NewValues = field(default_factory=dict, kw_only=True)  # found when it was encoded
+
+    @property
+    def unrestricted(self) -> bool:
+        """Whether every label may be shown."""
+        return self.candidates is None and self.exclude is None

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from semibandit._util.arrays import Floats
 from semibandit.models.model import Vector
+from semibandit.policies.distributions.distribution import SlateDistribution
 from semibandit.policies.features.encoded import NewValues
 from semibandit.policies.labels import Label
 
@@ -73,6 +74,8 @@ class Slate:
     new : mapping
         The values of open categories and sets that the learner did not know yet, by feature:
         `learn` adds them.
+    distribution : SlateDistribution, optional
+        How likely each slate was, if a randomised policy drew it (`Mixed`, `PlackettLuce`).
 
     Examples
     --------
@@ -96,6 +99,26 @@ class Slate:
     given: Vector | None = None
     probe: Label | None = None
     new: NewValues = field(default_factory=dict)
+    distribution: SlateDistribution | None = None
+
+    @property
+    def slate_propensity(self) -> float | None:
+        """How likely exactly this slate was; None if no randomised policy drew it."""
+        return (
+            None if self.distribution is None else self.distribution.slate_propensity(self.labels)
+        )
+
+    @property
+    def prefix_propensity(self) -> Floats | None:
+        """For each position how likely a slate began with the labels up to it; or None."""
+        one = self.distribution
+        return None if one is None else one.prefix_propensity(self.labels)
+
+    @property
+    def item_propensity(self) -> Floats | None:
+        """How likely each label was at its position; None if no randomised policy drew it."""
+        one = self.distribution
+        return None if one is None else one.item_propensity(self.labels)
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -13,13 +13,21 @@ from semibandit._util.arrays import Bools, Floats, Ints
 from semibandit._util.checks import is_number, shortened
 from semibandit.errors import InputError
 from semibandit.models.full import Full, FullState
-from semibandit.models.model import Arrays, ForgettingState, Look, Model, State, Vector
+from semibandit.models.model import Arrays, ForgettingState, Look, Model, Sparse, State, Vector
 from semibandit.policies.batch import worth_compiling
+from semibandit.policies.choice import Choice
+from semibandit.policies.examination import (
+    at_positions,
+    examination_words,
+    looked_at,
+    read_examination,
+    up_to_last_click,
+)
 from semibandit.policies.fast_rule import PROBE_DEVIATIONS, FastRule, LearningRule
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
-from semibandit.policies.randomness import coins, coins_of
+from semibandit.policies.randomness import coins, coins_of, position_coins
 from semibandit.policies.request import Request
 from semibandit.policies.slate import Slate
 from semibandit.policies.view import View, stacked
@@ -30,7 +38,8 @@ from semibandit.theory.width import Scaled, Width, is_spread_width
 
 __all__ = ["SecondOrder", "SlateUCB"]
 
-LEARNING = ("shown", "learn", "scaled", "_absorb", "_step")  # a class with its own is asked itself
+# a class with its own is asked itself
+LEARNING = ("shown", "learn", "scaled", "_absorb", "_step", "_examined")
 
 
 class SecondOrder(Learner):
@@ -40,7 +49,7 @@ class SecondOrder(Learner):
         self, n_features: int | NamedFeatures, labels: int | Sequence[Label],
         model: Model, loss: Surrogate, cost: Cost, a: float, scale: str, bias: bool,
         seed: int, *, project: str = "learned", probe: float = 0.0, at_least: int = 0,
-        forget: float | None = None,
+        forget: float | None = None, examination: Sequence[float] | str | None = None,
     ) -> None:  # fmt: skip
         if not isinstance(loss, Surrogate):
             raise InputError(f"loss must be a Surrogate such as Square(), got {loss!r}")
@@ -50,6 +59,7 @@ class SecondOrder(Learner):
             raise InputError(f"project = {project!r}, but it must be 'learned' or 'all'")
         if not is_number(probe) or not 0 <= probe <= 1:
             raise InputError(f"probe = {probe!r}, but it is a share of the rounds, from 0 to 1")
+        self.examination = read_examination(examination)
         self.model, self.loss, self.project, self.probe = model, loss, project, float(probe)
         super().__init__(
             n_features, labels, cost, a, scale, bias, seed, sparse=model.sparse, at_least=at_least
@@ -123,6 +133,34 @@ class SecondOrder(Learner):
         best = np.flatnonzero(score == score.max())
         return int(best[np.argmin(self._tie[best])])
 
+    def _examined(self, slate: Slate, clicked: Sequence[Label]) -> list[Label] | None:
+        """The labels that were looked at by `examination`: clicked ones, and some of the others.
+
+        Which ones follows from the seed, the round and the context as it was given.
+        """
+        theta, shown = self.examination, slate.labels
+        if theta is None or isinstance(theta, str):
+            return None if theta is None else up_to_last_click(shown, clicked)
+        margin, R = self._margins(slate.x).margin, self.loss.R
+        rows = [0 if row is None else row for row in self._labels.find(shown)]
+        estimate = self.loss.prob(np.clip(margin[rows], -R, R))
+        given = slate.x if slate.given is None else slate.given
+        rows_of_one = given if isinstance(given, Sparse) else given[None]
+        coins = position_coins(self.seed, self._t, rows_of_one, len(shown))[0]
+        seen = coins < looked_at(at_positions(theta, len(shown)), estimate)
+        hits = set(clicked)
+        return [label for k, label in enumerate(shown) if seen[k] or label in hits]
+
+    def _probes(
+        self, views: View, xs: Sequence[Vector], choices: Sequence[Choice]
+    ) -> list[int | None]:
+        plain = type(self)._probe is SecondOrder._probe and views.norm2 is not None
+        if not self.probe or not plain or not worth_compiling(views.margin.size):
+            return super()._probes(views, xs, choices)
+        from semibandit.policies.batch_compiled import find_probes
+
+        return find_probes(views, self.loss.c_L2, self._tie, choices)
+
     def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
         """Steps 2 and 5 of Figure 2: project labels onto D, then move those that were seen."""
         R, look = self.loss.R, self._margins(slate.x)
@@ -149,6 +187,7 @@ class SecondOrder(Learner):
         return FastRule(
             self.a, self.cost, loss, self._spread, self._state, self._tie, self._labels,
             self.at_least, self.project == "all", self._coins if probes else None,
+            learns_all_shown=self.examination is None,
         )  # fmt: skip
 
     def learning_rule(self) -> LearningRule | None:
@@ -156,7 +195,7 @@ class SecondOrder(Learner):
         known = type(self.loss) in (Square, Logistic) and type(self._state) is FullState
         if not own or not known or self.project == "all" or self.forget is not None:
             return None
-        return LearningRule(self.loss, cast(FullState, self._state))
+        return LearningRule(self.loss, cast(FullState, self._state), self.examination)
 
     def _coins(self, X: Any) -> Bools:
         """Whether a label may be probed in each of the next rounds, whose contexts are given."""
@@ -168,9 +207,16 @@ class SecondOrder(Learner):
         tossed = coins_of(self.seed, self._t, [(one.draw, one.given) for one in requests])
         return [one < self.probe for one in tossed]
 
+    @property
+    def _probing(self) -> float:
+        return self.probe
+
     def _settings(self) -> dict[str, object]:
         names = ("model", "loss", "project", "at_least", "forget")
-        return {name: getattr(self, name) for name in names}
+        settings: dict[str, object] = {name: getattr(self, name) for name in names}
+        if self.examination is not None:  # files without it can be read by older versions
+            settings["examination"] = examination_words(self.examination)
+        return settings
 
     def _resize(self, more: int, fresh: Ints) -> None:
         if more:
@@ -227,6 +273,11 @@ class SlateUCB(SecondOrder):
     forget : float, optional
         A half-life in rounds, for tastes that change: feedback loses half its weight in so many
         rounds. By default nothing is forgotten.
+    examination : sequence of float or "up to the last click", optional
+        How likely the label at each position is looked at, as `position_bias` estimates it: a label
+        that was not clicked is then learned from only as often as it was looked at. The last number
+        holds for further positions. "up to the last click" takes the labels down to the last click
+        as looked at, all of them if nothing was clicked. By default all labels shown are.
     seed : int
         Orders labels that are equal, and starts all random draws.
 
@@ -244,7 +295,8 @@ class SlateUCB(SecondOrder):
         model: Model = Full(),
         loss: Surrogate = Square(), width: Width = Scaled(), cost: Cost = decreasing,
         a: float = 0.5, scale: str = "standard", bias: bool = True, project: str = "learned",
-        probe: float = 0.1, at_least: int = 0, forget: float | None = None, seed: int = 0,
+        probe: float = 0.1, at_least: int = 0, forget: float | None = None,
+        examination: Sequence[float] | str | None = None, seed: int = 0,
     ) -> None:  # fmt: skip
         if isinstance(width, type) or not callable(width):
             raise InputError(f"width must be Scaled(alpha) or another width, got {width!r}")
@@ -252,6 +304,7 @@ class SlateUCB(SecondOrder):
         super().__init__(
             n_features, labels, model, loss, cost, a, scale, bias, seed,
             project=project, probe=probe, at_least=at_least, forget=forget,
+            examination=examination,
         )  # fmt: skip
 
     def _judge(self, look: Look, draw: int) -> View:

@@ -33,7 +33,7 @@ from semibandit.theory.cost import Costs, constant, decreasing
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
 from semibandit.theory.width import KnownNorm, Scaled, UnknownNorm
 
-__all__ = ["WORDS", "decode", "encode", "parse", "to_words"]
+__all__ = ["WORDS", "decode", "encode", "number_words", "parse", "to_words"]
 
 WORDS = {  # what the words of each kind look like, for help and for error messages
     "loss": "square | logistic:R",
@@ -130,7 +130,7 @@ def to_words(kind: str, part: Any) -> str:
         return f"dual:{to_words('kernel', part.kernel)}{budget}"
     if found.cls is Full:
         return "full" if part.dtype == "float64" else f"full:{part.dtype}"
-    numbers = ",".join(_number_words(getattr(part, field)) for field in found.fields)
+    numbers = ",".join(number_words(getattr(part, field)) for field in found.fields)
     return f"{found.word}:{numbers}" if numbers else found.word
 
 
@@ -181,7 +181,7 @@ def _cost_words(cost: Any) -> str:
             return word
     if callable(given):
         raise InputError(f"the cost {_name(given)!r} is your own: it cannot be spelled in words")
-    rows = [",".join(_number_words(float(c)) for c in row) for row in given]
+    rows = [",".join(number_words(float(c)) for c in row) for row in given]
     return f"table:{';'.join(rows)}"
 
 
@@ -196,7 +196,7 @@ def _number(text: str) -> int | float:
     return int(number) if number.is_integer() else number
 
 
-def _number_words(number: float) -> str:
+def number_words(number: float) -> str:
     """As short as it goes, and exact: 1, not 1.0."""
     return str(int(number)) if float(number).is_integer() else repr(float(number))
 

@@ -34,7 +34,7 @@ class Thompson(SecondOrder):
         How much to explore: the standard deviation of a draw is alpha·sqrt(x·A⁻¹x / c''_L), in the
         unit of `Scaled(alpha)`, so that the same alpha means the same for every loss.
     n_features, labels, model, loss, cost, a, scale, bias, project, probe, at_least,
-    forget, seed
+    forget, examination, seed
         As for `SlateUCB`.
 
     Examples
@@ -50,7 +50,8 @@ class Thompson(SecondOrder):
         alpha: float = 0.5,
         model: Model = Full(), loss: Surrogate = Square(), cost: Cost = decreasing,
         a: float = 0.5, scale: str = "standard", bias: bool = True, project: str = "learned",
-        probe: float = 0.1, at_least: int = 0, forget: float | None = None, seed: int = 0,
+        probe: float = 0.1, at_least: int = 0, forget: float | None = None,
+        examination: Sequence[float] | str | None = None, seed: int = 0,
     ) -> None:  # fmt: skip
         if not is_number(alpha) or not 0 <= alpha < math.inf:
             raise InputError(f"alpha = {alpha!r}, but a spread must be a finite number >= 0")
@@ -58,6 +59,7 @@ class Thompson(SecondOrder):
         super().__init__(
             n_features, labels, model, loss, cost, a, scale, bias, seed,
             project=project, probe=probe, at_least=at_least, forget=forget,
+            examination=examination,
         )  # fmt: skip
 
     def _judge(self, look: Look, draw: int) -> View:

@@ -77,7 +77,7 @@ class StoreConfig:
                 if key == "learner" and given == spec.learner.partition(":")[0]:
                     continue  # it was made with another number, which nothing is said about now
                 if not spec.changed(**{key: given}).same_as(spec):
-                    raise _mismatch(key, getattr(spec, key), given)
+                    raise _mismatch(key, getattr(spec, key), given, _how_to_change(key, given))
 
     def _build(self) -> tuple[Learner, dict[str, Any]]:
         if self.features is None or self.labels is None:
@@ -148,8 +148,20 @@ def _words(features: Any) -> Any:
     return Features(**dict.fromkeys(features, "number")).words
 
 
-def _mismatch(key: str, there: object, given: object) -> InputError:
+def _mismatch(key: str, there: object, given: object, more: str = "") -> InputError:
     return InputError(
         f"this store was made with {key} = {shortened(there)}, not {shortened(given)}: "
-        "leave it out, or take another store"
+        f"leave it out, or take another store{more}"
+    )
+
+
+def _how_to_change(key: str, given: object) -> str:
+    """How a setting of the learner is changed: the log is learned anew with the other one."""
+    option = "--" + key.replace("_", "-")
+    words = f"{option} {given}"
+    if isinstance(given, bool):
+        words = option if given else "--no-" + option[2:]
+    return (
+        f". To change it, learn the log anew, “semibandit replay STORE {words} --save new.npz”, "
+        "and send that file to the running service: POST /v1/learner"
     )

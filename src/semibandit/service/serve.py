@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import signal
 import socket
 import ssl
@@ -29,6 +30,8 @@ from semibandit.service.settings import Settings
 from semibandit.store.store import Store
 
 __all__ = ["serve"]
+
+log = logging.getLogger("semibandit")
 
 
 def serve(
@@ -84,6 +87,11 @@ def serve(
             engine = _engine(store, settings, say, progress)
             does = "follows" if engine.following else "serves"
             say(f"semibandit {does} {engine.learner!r} from {store.name}")
+            say(str(engine.deciders))
+            if engine.deciders.others:
+                log.info("%s", engine.deciders)
+            if engine.left_out is not None:
+                log.warning("%s", engine.left_out)
             built.append(create_app(engine, keys, hosts))
             gc.collect()
             gc.freeze()  # what is there now stays: looking through it again would hold up requests

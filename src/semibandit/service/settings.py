@@ -6,11 +6,14 @@ import math
 from dataclasses import dataclass, field, fields
 
 from semibandit.errors import InputError
+from semibandit.policies.learner import Learner
+from semibandit.policies.randomised import Randomised, randomised
 
 __all__ = ["Limits", "LogSettings", "Settings", "Timeouts", "check_key"]
 
 LOG_FORMATS = ("text", "json")
 LOG_LEVELS = ("debug", "info", "warning", "error")
+HOLDOUT_POLICIES = ("uniform", "most-clicked")
 
 
 @dataclass(frozen=True)
@@ -140,6 +143,17 @@ class Settings:
         same file.
     logs : LogSettings
         What is written to stderr.
+    randomise : str, optional
+        The policy that draws slates around the learner, in words: "mixed:0.05" or
+        "plackett-luce:0.1". By default the learner decides by itself.
+    holdout : float
+        The share of the visitors (by subject, or by visit if there is none), below 1, whose visits
+        the learner does not decide, to compare it with; 0 for none.
+    holdout_policy : str
+        What they are shown: "uniform" for slates that are drawn evenly and fill all slots,
+        or "most-clicked".
+    learn_holdout : bool
+        Whether the learner learns from feedback to them.
 
     Raises
     ------
@@ -163,8 +177,15 @@ class Settings:
     certfile: str | None = None
     keyfile: str | None = None
     logs: LogSettings = field(default_factory=LogSettings)
+    randomise: str | None = None
+    holdout: float = 0.0
+    holdout_policy: str = "uniform"
+    learn_holdout: bool = False
 
     def __post_init__(self) -> None:
+        if self.randomise is not None:
+            randomised(self.randomise)
+        self._check_holdout()
         if self.wait is not None and not 0 < self.wait < math.inf:
             raise InputError(f"wait = {self.wait!r}, but it must be a number of seconds above 0")
         if self.keep is not None and not (self.wait or 0) < self.keep < math.inf:
@@ -184,6 +205,33 @@ class Settings:
                 f"root_path = {self.root_path!r}, expected a path such as /bandit, without a / "
                 "at its end"
             )
+
+    def policy(self, learner: Learner) -> Learner | Randomised:
+        """Who decides: the learner, or the policy that draws around it.
+
+        Raises an `InputError` if there is to be one, and the learner cannot be inside of it.
+        """
+        return learner if self.randomise is None else randomised(self.randomise)(learner)
+
+    def policy_problem(self, learner: Learner) -> str | None:
+        """Why the policy cannot draw around this learner, which another process put in place."""
+        try:
+            self.policy(learner)
+        except InputError as why:
+            return f"{why}. Restart without --randomise"
+        return None
+
+    def _check_holdout(self) -> None:
+        if not 0 <= self.holdout < 1:
+            raise InputError(
+                f"holdout = {self.holdout!r}, but it must be a share of the visitors, at least 0 "
+                "and below 1"
+            )
+        if self.holdout_policy not in HOLDOUT_POLICIES:
+            known = ", ".join(HOLDOUT_POLICIES)
+            raise InputError(f"holdout_policy = {self.holdout_policy!r}, expected one of {known}")
+        if self.learn_holdout and not self.holdout:
+            raise InputError("learn_holdout without a holdout: give its share, such as 0.02")
 
 
 def check_key(name: str, key: str) -> None:

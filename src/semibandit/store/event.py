@@ -31,12 +31,15 @@ __all__ = [
     "NewLearner",
     "Row",
     "describe",
+    "event_of",
     "pack",
     "pack_both",
     "read",
+    "read_body",
     "request_key",
     "row",
     "unpack",
+    "unpack_both",
 ]
 
 Row: TypeAlias = tuple[str, str | None, float, bytes | None, str, str | None]
@@ -79,6 +82,20 @@ class Decision:
         Who decided: the seq of the `NewLearner` event that it came with, 0 if it is the first.
     subject : str, optional
         The client's name for the visitor, to find all decisions about one by.
+    policy : str, optional
+        The policy that drew the slate, in words such as "mixed:0.05"; None if the learner decided.
+    distribution : dict, optional
+        How likely each slate was, as `read_distribution` reads it; None if that is not known.
+    slate_propensity, prefix_propensity, item_propensity
+        How likely what was shown was, as in `Slate`. The last is left out if it takes long to
+        compute: it follows from the distribution.
+    holdout : str, optional
+        The policy of the holdout, if the visit belongs to it.
+    learns : bool
+        Whether the learner learns from feedback to it.
+    comparison : str, optional
+        The holdout that the service had, in words such as "uniform:0.02", whether the visit belongs
+        to it or not: visits with the same words are compared with each other.
     """
 
     id: str
@@ -101,6 +118,14 @@ class Decision:
     new: NewValues = field(default_factory=dict)
     learner: int = 0
     subject: str | None = None
+    policy: str | None = None
+    distribution: dict[str, Any] | None = None
+    slate_propensity: float | None = None
+    prefix_propensity: list[float] | None = None
+    item_propensity: list[float] | None = None
+    holdout: str | None = None
+    learns: bool = True
+    comparison: str | None = None
 
     @property
     def asked(self) -> tuple[object, ...]:
@@ -197,7 +222,9 @@ _KINDS: dict[str, type[Event]] = {
     "learner": NewLearner,
 }
 LEFT_OUT: dict[str, object] = {  # as in older stores
-    "probe": None, "named": None, "new": {}, "learner": 0,
+    "probe": None, "named": None, "new": {}, "learner": 0, "policy": None, "distribution": None,
+    "slate_propensity": None, "prefix_propensity": None, "item_propensity": None, "holdout": None,
+    "learns": True, "comparison": None,
 }  # fmt: skip
 _KIND_OF = {event: kind for kind, event in _KINDS.items()}
 
@@ -239,19 +266,41 @@ def read(
     subject: str | None = None,
 ) -> Event:  # fmt: skip
     """The event of a row; `FileError` if it is not one that `row` made."""
+    x, seen = unpack_both(context or b"") if kind == "decision" else (None, None)
+    return event_of(kind, id, at, x, seen, read_body(kind, id, body), subject)
+
+
+def read_body(kind: str, id: str | None, body: str) -> dict[str, Any]:
+    """The fields of an event out of its JSON; `FileError` if it is damaged."""
+    try:
+        fields = json.loads(body)
+    except ValueError:
+        fields = None
+    if not isinstance(fields, dict):
+        raise _damaged(kind, id, body)
+    return fields
+
+
+def event_of(
+    kind: str, id: str | None, at: float, context: Floats | None, seen: Floats | None,
+    body: Mapping[str, Any], subject: str | None = None,
+) -> Event:  # fmt: skip
+    """The event with these fields; `FileError` if an event of this kind has others."""
     if kind not in _KINDS:
         raise FileError(f"the log has an event of an unknown kind, {kind!r}")
     given: dict[str, Any] = {"at": at}
     if kind in ("decision", "feedback"):
         given["id"] = id
     if kind == "decision":
-        given["context"], given["seen"] = unpack_both(context or b"")
-        given["subject"] = subject
+        given |= {"context": context, "seen": seen, "subject": subject}
     try:
-        return _KINDS[kind](**given, **json.loads(body))
-    except (TypeError, ValueError):  # by json, or by a dataclass that lacks such a field
-        text = f"the log has a damaged event: {kind} {id!r} with {shortened(body)}"
-        raise FileError(text) from None
+        return _KINDS[kind](**given, **body)
+    except TypeError:  # by a dataclass that lacks such a field
+        raise _damaged(kind, id, body) from None
+
+
+def _damaged(kind: str, id: str | None, body: object) -> FileError:
+    return FileError(f"the log has a damaged event: {kind} {id!r} with {shortened(body)}")
 
 
 def pack_both(context: Floats, seen: Floats | None) -> bytes:

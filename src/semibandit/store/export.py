@@ -8,7 +8,6 @@ The head says what the log is of, and holds the learner before the first event. 
 from __future__ import annotations
 
 import base64
-import io
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -21,20 +20,24 @@ import numpy as np
 
 from semibandit._util.arrays import Floats
 from semibandit._util.atomic import replacing
-from semibandit._util.checks import shortened
-from semibandit.errors import FileError, InputError, MissingExtra, MissingFile
+from semibandit.errors import FileError, InputError
 from semibandit.policies.learner import Learner
-from semibandit.policies.persistence import load, snapshot_of
+from semibandit.policies.persistence import snapshot_of
 from semibandit.store import event as events
 from semibandit.store.event import Decision, Event, Feedback
+from semibandit.store.log_rows import (
+    COLUMNS,
+    FORMAT,
+    KEY,
+    import_parquet,
+    open_parquet,
+    open_rows,
+)
 from semibandit.store.store import Store
 
 __all__ = ["Log", "is_log", "open_log", "write_log"]
 
-FORMAT = 1
-KEY = b"semibandit_log"
 GROUP = 10_000  # rows of a Parquet group
-COLUMNS = ("seq", "kind", "id", "at", "context", "body", "subject")
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +115,7 @@ def is_log(where: str) -> bool:
         return True
     path = Path(where)
     if path.suffix == ".parquet" and path.is_file():
-        return KEY in (_open_parquet(path).schema_arrow.metadata or {})
+        return KEY in (open_parquet(path).schema_arrow.metadata or {})
     return path.is_dir() and Store.exists(path)
 
 
@@ -139,38 +142,9 @@ def open_log(where: str | os.PathLike[str]) -> Iterator[Log]:
     MissingExtra
         If pyarrow is not installed, for .parquet.
     """
-    name, suffix = os.fspath(where), Path(where).suffix
-    if suffix in (".jsonl", ".parquet") and not Path(where).is_file():
-        raise MissingFile(f"there is no file {name}")
-    if suffix == ".jsonl":
-        with open(where, "rb") as file:
-            head = file.readline()
-            yield _log(name, head, (_of_json(name, n, line) for n, line in enumerate(file, 2)))
-    elif suffix == ".parquet":
-        parquet = _open_parquet(Path(where))
-        meta = (parquet.schema_arrow.metadata or {}).get(KEY, b"")
-        rows = (row for batch in parquet.iter_batches() for row in batch.to_pylist())
-        yield _log(name, meta, (_of_row(row) for row in rows))
-    else:
-        with Store(name, write=False) as store:
-            yield Log(store.about, store.snapshot(0), store.events(), store.removed)
-
-
-def _log(name: str, head: str | bytes, found: Iterator[tuple[int, Event]]) -> Log:
-    wrong = FileError(f"{name} is not a log that semibandit exported")
-    try:
-        told = json.loads(head)
-    except ValueError:
-        raise wrong from None
-    if not isinstance(told, dict) or "format" not in told:
-        raise wrong
-    if told["format"] != FORMAT:
-        raise FileError(f"{name} has log format {told['format']}, this reads {FORMAT}")
-    try:
-        about, content = dict(told["about"]), base64.b64decode(told["learner"])
-    except (KeyError, TypeError, ValueError):
-        raise wrong from None
-    return Log(about, load(io.BytesIO(content)), found)
+    with open_rows(where) as opened:
+        found = ((row.seq, row.event()) for row in opened.rows)
+        yield Log(opened.about, opened.learner, found, opened.removed)
 
 
 def _write_jsonl(file: Any, head: dict[str, Any], found: Iterable[tuple[int, Event]]) -> int:
@@ -182,7 +156,7 @@ def _write_jsonl(file: Any, head: dict[str, Any], found: Iterable[tuple[int, Eve
 
 
 def _write_parquet(file: Any, head: dict[str, Any], found: Iterable[tuple[int, Event]]) -> int:
-    parquet = _parquet()
+    parquet = import_parquet()
     import pyarrow as pa
 
     text, number = pa.string(), pa.float64()
@@ -209,54 +183,9 @@ def _row(entry: tuple[int, Event]) -> dict[str, Any]:
     return dict(zip(COLUMNS, (seq, kind, id, at, context, body, subject), strict=True))
 
 
-def _of_json(name: str, number: int, line: bytes) -> tuple[int, Event]:
-    try:
-        given = json.loads(line)
-        row = {column: given[column] for column in COLUMNS[:-1]}
-        row["subject"] = given.get("subject")  # logs of older versions have none
-        row["body"] = json.dumps(row["body"])
-        row["context"] = _array(row["context"])
-    except (KeyError, TypeError, ValueError):  # by json and numpy, or what json found
-        raise FileError(f"{name}, line {number} is damaged: {shortened(line)}") from None
-    return _of_row(row)
-
-
-def _of_row(row: dict[str, Any]) -> tuple[int, Event]:
-    context, body = _array(row["context"]), row["body"]
-    seen = None
-    if context is not None and '"seen"' in body:
-        fields = json.loads(body)
-        seen, body = _array(fields.pop("seen", None)), json.dumps(fields)
-    packed = None if context is None else events.pack_both(context, seen)
-    event = events.read(row["kind"], row["id"], row["at"], packed, body, row.get("subject"))
-    return row["seq"], event
-
-
 def _list(context: Floats) -> list[float | None]:
     """The numbers as JSON and Parquet can hold them: what is unknown (nan) is null."""
     numbers: list[float | None] = context.tolist()
     if not np.isnan(context).any():
         return numbers
     return [None if number != number else number for number in numbers]
-
-
-def _array(context: Any) -> Floats | None:
-    return None if context is None else np.asarray(context, dtype=np.float64)
-
-
-def _parquet() -> Any:
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtra("Parquet needs pyarrow: pip install 'semibandit[data]'") from None
-    return pyarrow.parquet
-
-
-def _open_parquet(path: Path) -> Any:
-    parquet = _parquet()
-    import pyarrow
-
-    try:
-        return parquet.ParquetFile(path)
-    except pyarrow.ArrowInvalid as why:
-        raise FileError(f"{path} is not a Parquet file, or cut off: {why}") from None

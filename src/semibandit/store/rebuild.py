@@ -67,11 +67,15 @@ def learn_events(
     Returns
     -------
     list of bool
-        One for each event that was learned. False if the learner refuses the event with an
-        `InputError`, which it then does every time the log is learned: the event is passed over.
-        Any other exception is a bug and comes out: nothing was learned by this call then, and the
-        event must be learned again by a version that can.
+        One for each event that was learned, or that there is nothing to learn from: feedback to a
+        decision that says so (`Decision.learns`), such as one of a holdout. False if the learner
+        refuses the event with an `InputError`, which it then does every time the log is learned:
+        the event is passed over. Any other exception is a bug and comes out: nothing was learned by
+        this call then, and the event must be learned again by a version that can.
     """
+    held_out = sum(1 for _ in takewhile(lambda one: not _teaches(one[1]), events))
+    if held_out:
+        return [True] * held_out
     if can_compile(learner):
         learned = learn_batch(learner, _shown_feedback(events, since))
         if learned:
@@ -87,7 +91,7 @@ def _shown_feedback(
     """The feedback that these events begin with, up to one that brings new values, or another."""
     found: list[ShownFeedback] = []
     for event, decision in events:
-        if not isinstance(event, Feedback) or decision is None:
+        if not isinstance(event, Feedback) or decision is None or not decision.learns:
             break
         own = decision.learner == since
         if decision.new or (decision.named is not None and not own):
@@ -96,6 +100,11 @@ def _shown_feedback(
         slate = decision.context, seen, decision.labels, decision.slots
         found.append(ShownFeedback(*slate, event.clicked, event.examined))
     return found
+
+
+def _teaches(decision: Decision | None) -> bool:
+    """Whether an event about this decision, or about none, is learned."""
+    return decision is None or decision.learns
 
 
 def _learn_alone(learner: Learner, event: Event, decision: Decision | None, *, own: bool) -> bool:

@@ -15,7 +15,7 @@ from semibandit.policies.persistence import snapshot_of
 from semibandit.store import event as events
 from semibandit.store.connect import connect, may_exist, take_lock
 from semibandit.store.database import Database
-from semibandit.store.event import Decision, Event, Feedback
+from semibandit.store.event import Decision, Event, Feedback, Row
 from semibandit.store.fence import begin_epoch
 from semibandit.store.maintenance import Maintenance
 from semibandit.store.migrate import migrate_or_refuse
@@ -236,6 +236,10 @@ class Store(Maintenance):
 
     def events(self, after: int = 0, kinds: Sequence[str] = ()) -> Iterator[tuple[int, Event]]:
         """The log in its order, with every event's seq; of all kinds, or of these."""
+        return ((seq, events.read(*row)) for seq, row in self.rows(after, kinds))
+
+    def rows(self, after: int = 0, kinds: Sequence[str] = ()) -> Iterator[tuple[int, Row]]:
+        """The same as rows, which `events.read` reads."""
         some = f"kind IN ({', '.join('?' * len(kinds))}) AND " if kinds else ""
         sql = (
             f"SELECT seq, {self._columns} FROM semibandit_events "
@@ -243,8 +247,8 @@ class Store(Maintenance):
         )
         while True:
             page = self._db.rows(sql, (*kinds, after))
-            for seq, *rest in page:
-                yield seq, events.read(*rest)
+            for seq, *row in page:
+                yield seq, tuple(row)
             if len(page) < PAGE:
                 return
             after = page[-1][0]

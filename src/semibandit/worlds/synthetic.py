@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from semibandit._util.arrays import Floats, Ints
+from semibandit._util.arrays import Bools, Floats, Ints
 from semibandit._util.checks import finite_number, is_number, whole_number
 from semibandit.errors import InputError
 from semibandit.theory.cost import Cost, constant, decreasing
@@ -154,6 +154,10 @@ class Synthetic:
         """Return the relevant labels of round t, had its context been x."""
         random = np.random.default_rng([self.seed, 2, t])
         return np.flatnonzero(copula.draw(random, self.prob(x), self.correlation))
+
+    def clicked(self, t: int, shown: Ints, relevant: Ints) -> Bools:
+        """Return which of the labels shown are clicked in round t: the relevant ones."""
+        return np.isin(shown, relevant)
 
     def expected(
         self, kind: LossKind, x: Floats, shown: Ints, *, a: float = 0.5, cost: Cost = decreasing,

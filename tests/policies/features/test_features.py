@@ -4,7 +4,7 @@ import copy
 import pickle
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from semibandit.errors import InputError
@@ -19,6 +19,9 @@ kinds = st.one_of(
 )
 
 
+@example({"as": "number"})
+@example({"__debug__": "number"})
+@example({"ª": "number", "a": "number"})
 @given(st.dictionaries(word, kinds, min_size=1, max_size=5))
 def test_words_and_repr_give_the_same_features_again(declared):
     features = Features(**declared)

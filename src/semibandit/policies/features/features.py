@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -136,9 +137,15 @@ class Features:
         return FeatureEncoder.start(self.declared, {} if known is None else known)
 
     def __repr__(self) -> str:
-        if all(name.isidentifier() for name in self.names):
+        if all(map(_is_keyword_argument, self.names)):
             return f"Features({', '.join(f'{name}={one!r}' for name, one in self.declared)})"
         return f"Features(**{{{', '.join(f'{name!r}: {one!r}' for name, one in self.declared)}}})"
+
+
+def _is_keyword_argument(name: str) -> bool:
+    """Whether Python reads `name=` as it is; it changes some letters that are not ASCII."""
+    plain = name.isascii() and name.isidentifier()
+    return plain and not keyword.iskeyword(name) and name != "__debug__"
 
 
 def _name(name: str) -> str:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from semibandit._util.ids import new_id
 from semibandit.errors import Conflict, InputError
 from semibandit.models.model import dense
 from semibandit.policies.batch import find_errors, rank_requests
+from semibandit.policies.distributions.propensities import propensities_of
 from semibandit.policies.learner import Learner
+from semibandit.policies.randomised import Randomised, rank_with_distributions
 from semibandit.policies.slate import Slate
+from semibandit.service.engine.holdout import Holdout, HoldoutSlates
 from semibandit.service.engine.requests import AnswerFuture, InternalError, PendingRank, Reply
 from semibandit.store.event import Decision
 
@@ -21,20 +25,21 @@ log = logging.getLogger("semibandit")
 
 
 def decide(
-    learner: Learner,
+    policy: Learner | Randomised,
     pending: list[PendingRank],
     known: Mapping[str, Decision],
     find: Callable[[set[str]], Mapping[str, Decision]],
     first: int,
     now: float,
     since: int = 0,
+    holdout: Holdout | None = None,
 ) -> tuple[list[tuple[Decision, list[AnswerFuture]]], list[Reply]]:
     """New decisions with those who wait for them, and replies that need no decision.
 
     Parameters
     ----------
-    learner : Learner
-        Who decides.
+    policy : Learner or Randomised
+        Who decides: a learner, or a policy that draws around it.
     pending : list of PendingRank
         The requests.
     known : mapping
@@ -48,6 +53,8 @@ def decide(
         The time of the decisions.
     since : int
         The seq of the event that brought the learner.
+    holdout : Holdout, optional
+        Visits that the learner does not decide.
     """
     replies: list[Reply] = []
     fresh: dict[str, list[PendingRank]] = {}
@@ -57,10 +64,11 @@ def decide(
             replies.append(_repeat(one, known[id]))
         else:
             fresh.setdefault(id, []).append(one)
-    slates = _rank(learner, [waiting[0] for waiting in fresh.values()], first)
+    words, learner = _words(policy), _learner(policy)
+    shown = _rank_all(policy, {id: waiting[0] for id, waiting in fresh.items()}, first, holdout)
     decided: list[tuple[Decision, list[AnswerFuture]]] = []
     again: list[PendingRank] = []
-    for (id, waiting), slate in zip(fresh.items(), slates, strict=True):
+    for (id, waiting), slate in zip(fresh.items(), shown.slates, strict=True):
         before = None
         if isinstance(slate, Exception) and waiting[0].id is not None:
             before = find({id}).get(id)
@@ -74,29 +82,57 @@ def decide(
             again += others  # the id is still free for them
         else:
             replies += [(one.answer, _conflict(id)) for one in others]
-            decision = _decision(id, now, waiting[0], slate, learner.scaling_learns, since)
+            marks = {} if holdout is None else holdout.marks(id in shown.members)
+            decision = _decision(
+                id, now, waiting[0], slate, words, learner.scaling_learns, since, marks
+            )
             decided.append((decision, [one.answer for one in same]))
     if again:
         first += len(decided)
-        more_decided, more_replies = decide(learner, again, known, find, first, now, since)
+        more_decided, more_replies = decide(policy, again, known, find, first, now, since, holdout)
         decided, replies = decided + more_decided, replies + more_replies
     return decided, replies
 
 
-def decide_alone(learner: Learner, one: PendingRank) -> Decision:
-    """The decision on one request, in any thread, with the draw that it has.
+def decide_alone(policy: Learner | Randomised, one: PendingRank) -> Decision:
+    """The policy's decision on one request, in any thread, with the draw that it has.
+
+    It is never the holdout's, which would say nothing about the learner.
 
     Raises an `InputError` if the request is wrong, or an `InternalError` if we are.
     """
-    slate = _rank_alone(learner, one)
+    slate = _rank_alone(policy, one, drawn=False)
     if isinstance(slate, Exception):
         raise slate
-    return _decision(one.id or "", time.time(), one, slate, keep_seen=False, since=0)
+    return _decision(one.id or "", time.time(), one, slate, _words(policy), False, 0, {})
 
 
-def _rank(learner: Learner, pending: list[PendingRank], first: int) -> list[Slate | Exception]:
+def _rank_all(
+    policy: Learner | Randomised, asked: Mapping[str, PendingRank], first: int,
+    holdout: Holdout | None,
+) -> HoldoutSlates:  # fmt: skip
+    """What is shown, by the policy and by the holdout, and who belongs to the holdout.
+
+    The learner's slates and the holdout's are of one set of labels: if labels come or go in
+    between, the probabilities would be those of neither set, so all are ranked again.
+    """
+    pending, learner = list(asked.values()), _learner(policy)
+    if holdout is None:
+        return HoldoutSlates(_rank(policy, pending, first, drawn=False), ())
+    while True:
+        labels = learner.label_changes
+        slates = _rank(policy, pending, first, drawn=True)
+        found = holdout.apply(learner, pending, list(asked), slates)
+        if learner.label_changes == labels:
+            return found
+
+
+def _rank(
+    policy: Learner | Randomised, pending: list[PendingRank], first: int, *, drawn: bool
+) -> list[Slate | Exception]:
     """All at once; those that are wrong are left out, and get an `InputError`.
 
+    With `drawn`, slates say how likely each slate was, also if the learner decides by itself.
     A bug in ranking is logged; requests are then ranked one by one, and those that it hits get an
     `InternalError`.
     """
@@ -105,9 +141,9 @@ def _rank(learner: Learner, pending: list[PendingRank], first: int) -> list[Slat
     for draw, one in enumerate(pending, first):
         one.draw = draw
     try:
-        return [*rank_requests(learner, pending)]
+        return [*_slates(policy, pending, drawn)]
     except InputError:
-        errors = find_errors(learner, pending)
+        errors = find_errors(_learner(policy), pending)
     except Exception:
         log.exception("ranking %d requests together failed", len(pending))
         errors = []
@@ -115,21 +151,23 @@ def _rank(learner: Learner, pending: list[PendingRank], first: int) -> list[Slat
         slates: list[Slate | Exception] = []
         for one in pending:
             one.draw = first
-            slates.append(_rank_alone(learner, one))
+            slates.append(_rank_alone(policy, one, drawn=drawn))
             first += not isinstance(slates[-1], Exception)
         return slates
     right = [one for one, error in zip(pending, errors, strict=True) if error is None]
-    ranked = iter(_rank(learner, right, first))
+    ranked = iter(_rank(policy, right, first, drawn=drawn))
     return [next(ranked) if error is None else InputError(str(error)) for error in errors]
 
 
-def _rank_alone(learner: Learner, one: PendingRank) -> Slate | Exception:
+def _rank_alone(
+    policy: Learner | Randomised, one: PendingRank, *, drawn: bool
+) -> Slate | Exception:
     """A request by itself; an `InputError` if it is wrong, an `InternalError` if we are."""
     for _ in range(2):  # labels may change between ranking and finding the error
         try:
-            return rank_requests(learner, [one])[0]
+            return _slates(policy, [one], drawn)[0]
         except InputError:
-            (error,) = find_errors(learner, [one])
+            (error,) = find_errors(_learner(policy), [one])
             if error is not None:  # an unknown label is a mistake in the request, no missing page
                 return InputError(str(error))
             log.exception("ranking refused a request that has no error")
@@ -137,6 +175,20 @@ def _rank_alone(learner: Learner, one: PendingRank) -> Slate | Exception:
             log.exception("ranking a request failed")
             break
     return InternalError("ranking failed")
+
+
+def _slates(policy: Learner | Randomised, pending: list[PendingRank], drawn: bool) -> list[Slate]:
+    if drawn or isinstance(policy, Randomised):
+        return rank_with_distributions(policy, pending)
+    return rank_requests(policy, pending)
+
+
+def _learner(policy: Learner | Randomised) -> Learner:
+    return policy.learner if isinstance(policy, Randomised) else policy
+
+
+def _words(policy: Learner | Randomised) -> str | None:
+    return policy.words if isinstance(policy, Randomised) else None
 
 
 def _repeat(one: PendingRank, before: Decision) -> Reply:
@@ -152,7 +204,14 @@ def _conflict(id: str) -> Conflict:
 
 
 def _decision(
-    id: str, now: float, one: PendingRank, slate: Slate, keep_seen: bool, since: int
+    id: str,
+    now: float,
+    one: PendingRank,
+    slate: Slate,
+    policy: str | None,
+    keep_seen: bool,
+    since: int,
+    marks: Mapping[str, Any],
 ) -> Decision:
     assert slate.t is not None
     assert slate.given is not None
@@ -177,4 +236,20 @@ def _decision(
         slate.new,
         since,
         one.subject,
+        **_drawn(policy, slate),
+        **marks,
     )
+
+
+def _drawn(policy: str | None, slate: Slate) -> dict[str, Any]:
+    """What the log keeps of how the slate was drawn; nothing if it was not."""
+    if slate.distribution is None:
+        return {}
+    found = propensities_of(slate.distribution, slate.labels)
+    return {
+        "policy": policy,
+        "distribution": slate.distribution.json(),
+        "slate_propensity": found.slate,
+        "prefix_propensity": found.prefix,
+        "item_propensity": found.item,
+    }

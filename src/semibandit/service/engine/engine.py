@@ -22,9 +22,11 @@ from semibandit.policies.batch import prepare
 from semibandit.policies.features.value import read_number
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
+from semibandit.service.engine.deciders import Deciders
 from semibandit.service.engine.decisions import decide_alone
 from semibandit.service.engine.erasure import Eraser
 from semibandit.service.engine.feature_list import describe_features
+from semibandit.service.engine.holdout import Holdout
 from semibandit.service.engine.learning import Learning
 from semibandit.service.engine.monitor import Monitor
 from semibandit.service.engine.queue import RequestQueue
@@ -72,7 +74,8 @@ class Engine:
     Raises
     ------
     InputError
-        If the store's learner needs to be told of labels that were not shown (OBR).
+        If the store's learner needs to be told of labels that were not shown (OBR), or cannot
+        be inside the policy that is to draw (Banditron).
     FileError
         If the store has no whole snapshot.
 
@@ -103,8 +106,11 @@ class Engine:
         with store.allowing(START_TIMEOUT):
             learner, position = rebuild(store, progress=progress)
             self.statistics = Statistics.from_log(store, progress)
+            before = Deciders.of_last(store)
         self._checker = None if learner.features is None else learner.features.encoder()
         check_learns_from_shown(learner)
+        # raises an `InputError` if there can be no such policy around it
+        words = getattr(self.settings.policy(learner), "words", None)
         prepare(learner, say)
         self.queue = RequestQueue(self.settings.limits.queue)
         every = self.settings.snapshot_every
@@ -112,6 +118,10 @@ class Engine:
             learner, store, position, every, self.statistics, lambda: bool(self.queue)
         )
         self.writer = Writer(store, self.settings, self.queue, self.learning, self.statistics)
+        self.deciders = Deciders(words, None if self.holdout is None else self.holdout.words)
+        self.started = time.time()
+        # what was there before this start, and is not any more
+        self.left_out = None if before is None else self.deciders.warning(before)
         self._monitor = Monitor(self.writer.check_stuck)
         self._eraser = Eraser(store, self.queue, self.writer, self.learning, self.statistics)
         self._background = ThreadPoolExecutor(1, "maintenance")
@@ -158,6 +168,8 @@ class Engine:
             return access.down
         if access.failure is not None:
             return "the store is away"
+        if (why := self.settings.policy_problem(self.learner)) is not None:
+            return why
         if access.following:
             return self.learning.problem or self._following()
         if access.behind:
@@ -204,6 +216,11 @@ class Engine:
     def features(self) -> list[dict[str, Any]] | None:
         """The named features of contexts, for forms; None if contexts are plain numbers."""
         return describe_features(self.learner, self._names)
+
+    @property
+    def holdout(self) -> Holdout | None:
+        """The visits that the learner does not decide, to compare it with."""
+        return self.writer.holdout
 
     @property
     def waiting(self) -> int:
@@ -268,11 +285,15 @@ class Engine:
         ------
         InputError
             If the request cannot be ranked.
+        ServiceUnavailable
+            If the policy cannot draw around the learner that is there now.
         InternalError
             If a bug made it fail.
         """
+        if (why := self.settings.policy_problem(self.learner)) is not None:
+            raise ServiceUnavailable(why)
         pending.draw = self.store.last + 1
-        return decide_alone(self.learner, pending)
+        return decide_alone(self.settings.policy(self.learner), pending)
 
     def submit(self, requests: Sequence[Pending]) -> None:
         """Hand requests in, all or none; their futures get the answers.

@@ -38,6 +38,7 @@ class _Entry:
             "next": self.next_label,
             "clicked": None if feedback is None else list(feedback.clicked),
             "waited": feedback is not None and feedback.waited,
+            "holdout": decision.holdout,
         }
 
 

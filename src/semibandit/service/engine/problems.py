@@ -50,6 +50,11 @@ class Observed:
         Labels that can be shown, and those of them that never were.
     decisions_since_labels_changed : int
         Decisions since labels last came or went.
+    most_gained : float or None
+        The most that the learner may gain over the holdout in visits with a click, relative to
+        those of the holdout; None if there is none, or if it cannot be told.
+    left_out : str or None
+        What the last decisions before this start were drawn by, or held out, if it is not any more.
     constant, drifting : sequence of str
         Features that do not change any more, and those whose values have moved away.
     """
@@ -73,6 +78,8 @@ class Observed:
     decisions_since_labels_changed: int = 0
     constant: Sequence[str] = field(default=())
     drifting: Sequence[str] = field(default=())
+    most_gained: float | None = None
+    left_out: str | None = None
 
 
 def find_problems(seen: Observed) -> list[Problem]:
@@ -90,6 +97,8 @@ def find_problems(seen: Observed) -> list[Problem]:
         _errors(seen),
         _silent(seen),
         _no_feedback(seen),
+        _worse_than_holdout(seen),
+        _left_out(seen),
         _behind(seen),
         _refused(seen),
         _constant(seen),
@@ -105,6 +114,9 @@ def _not_ready(seen: Observed) -> Problem | None:
     if seen.not_ready.startswith("following"):
         what = f"This is a standby: it is {seen.not_ready}."
         return Problem(what, "Ask the other one. This one takes over by itself when that ends.")
+    if "--randomise" in seen.not_ready:
+        what, _, do = seen.not_ready.partition(". ")
+        return Problem(f"It cannot decide: {what}.", f"{do}, or put another learner in its place.")
     if "learn" in seen.not_ready:
         what = f"It no longer learns: {seen.not_ready}."
         return Problem(what, "Read the service's log, then restart it. Nothing recorded is lost.")
@@ -160,6 +172,24 @@ def _no_feedback(seen: Observed) -> Problem | None:
         f"though {seen.hour_decisions:,.0f} visits were served.",
         "Check that your site sends feedback for every visit, also if nothing was clicked.",
     )
+
+
+def _worse_than_holdout(seen: Observed) -> Problem | None:
+    if seen.most_gained is None or seen.most_gained >= 0:
+        return None
+    return Problem(
+        f"Visits that it decides have at least {-100 * seen.most_gained:.2g}% fewer clicks than "
+        "those of the holdout, which it does not decide.",
+        "Do not rely on it now. Check that feedback names the right visit, and try other settings "
+        "on the log with “semibandit evaluate”.",
+    )
+
+
+def _left_out(seen: Observed) -> Problem | None:
+    if seen.left_out is None:
+        return None
+    what, _, do = seen.left_out.partition(": ")
+    return Problem(f"It was started in another way: {what}.", f"{do[0].upper()}{do[1:]}.")
 
 
 def _behind(seen: Observed) -> Problem | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from semibandit.store.event import Decision, Feedback
 from semibandit.store.store import Store
@@ -14,6 +15,9 @@ PER_DECISION = 1500
 PER_LABEL_SHOWN = 140  # the label and three numbers
 PER_LABEL_NAMED = 80  # in candidates, exclude, clicked, examined
 PER_VALUE = 200  # of a context with names
+PER_DISTRIBUTION = 1000
+PER_LABEL_DRAWN = 80  # two numbers, and the label once more
+PER_SCORE = 40  # of a candidate
 
 
 class RecentDecisions:
@@ -85,7 +89,24 @@ def _size(decision: Decision) -> int:
         + PER_LABEL_SHOWN * len(decision.labels)
         + PER_LABEL_NAMED * named
         + PER_VALUE * values
+        + _size_of_distribution(decision)
     )
+
+
+def _size_of_distribution(decision: Decision) -> int:
+    """What is kept of how the slate was drawn: two numbers a label, and scores if it has some."""
+    if decision.distribution is None:
+        return 0
+    drawn = PER_LABEL_DRAWN * len(decision.labels)
+    return PER_DISTRIBUTION + drawn + _size_of_parts(decision.distribution)
+
+
+def _size_of_parts(distribution: dict[str, Any]) -> int:
+    """The scores and slates of a distribution, and of those that it is a mixture of."""
+    scores = len(distribution.get("plackett_luce", ((), ()))[1])
+    slate = len(distribution.get("slate", ()))
+    parts = (_size_of_parts(part) for _, part in distribution.get("mixture", ()))
+    return PER_SCORE * scores + PER_LABEL_NAMED * slate + sum(parts)
 
 
 def _size_of_feedback(given: Feedback) -> int:

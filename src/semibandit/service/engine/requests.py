@@ -70,6 +70,7 @@ class PendingFeedback:
 
     feedback: Feedback
     answer: AnswerFuture
+    up_to_last_click: bool = False  # whether that is what was looked at
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,11 +14,13 @@ from itertools import groupby, islice
 from typing import Any, TypeAlias
 
 from semibandit.policies.labels import Label
+from semibandit.service.engine.click_order import ClickOrder
 from semibandit.service.engine.feature_drift import FeatureDrift
 from semibandit.service.engine.label_counts import LabelCounts
 from semibandit.service.engine.latest_decisions import LatestDecisions
 from semibandit.service.engine.slate_counts import MOST, SlateCounts
-from semibandit.service.engine.time_series import COUNTED, TimeSeries
+from semibandit.service.engine.time_series import COUNTED, DAY, HOUR, TimeSeries
+from semibandit.service.engine.uplift import Comparison
 from semibandit.store.event import Decision, Event, Feedback, LabelChange
 from semibandit.store.store import Store
 
@@ -35,7 +37,8 @@ WithDecision: TypeAlias = tuple[Feedback, Decision]
 class Statistics:
     """What happened since the first event of the log.
 
-    `position` is the seq of the last event that is counted.
+    `position` is the seq of the last event that is counted. `click_order` has the labels by their
+    clicks, if a holdout asked for it by `order_by_clicks`.
 
     Examples
     --------
@@ -55,6 +58,8 @@ class Statistics:
         self._minute_start = self._minute_first = -math.inf  # it, and its first event
         self._series, self._labels, self._slates = TimeSeries(), LabelCounts(), SlateCounts()
         self._features, self._latest = FeatureDrift(), LatestDecisions()
+        self._comparisons: dict[str, Comparison] = {}  # with holdouts, by their words
+        self.click_order: ClickOrder | None = None
         self._labels_changed = 0  # how many decisions there were when labels last changed
 
     # -- counting ------------------------------------------------------------------------------
@@ -140,13 +145,25 @@ class Statistics:
                 clicked = set(given.clicked).intersection(shown)
                 slates.add_clicks(decision, clicked)
                 labels.add_clicked(clicked)
+                if self.click_order is not None:
+                    self.click_order.add(clicked)
                 n_clicked += len(clicked)
             self._latest.add_feedback(given)
+            if decision.comparison is not None:
+                compared = self._comparisons.setdefault(decision.comparison, Comparison())
+                compared.add(given, decision)
         minute = self._minute
         minute[FEEDBACK] += len(feedback)
         minute[WAITED] += waited
         minute[SHOWN] += n_shown
         minute[CLICKS] += n_clicked
+
+    def order_by_clicks(self, labels: Sequence[Label]) -> None:
+        """Keep these labels in the order of their clicks from now on."""
+        with self._lock:
+            counts = self._labels
+            clicks = {label: counts.clicked[row] for label, row in counts.rows.items()}
+            self.click_order = ClickOrder(labels, clicks)
 
     def add_latest(self, decision: Decision, next_label: dict[str, Any] | None) -> None:
         """Put a decision among the latest; `next_label` is the best label that was not shown."""
@@ -231,6 +248,7 @@ class Statistics:
                 "features": self._features.dump(),
                 "slates": self._slates.dump(),
                 "totals": list(self._totals),
+                "comparisons": {words: one.dump() for words, one in self._comparisons.items()},
             }
 
     @classmethod
@@ -244,6 +262,8 @@ class Statistics:
         self._features = FeatureDrift.restore(dump["features"])
         self._slates = SlateCounts.restore(dump["slates"])
         self._totals = list(dump["totals"])
+        compared = dump.get("comparisons", {})  # older stores have none
+        self._comparisons = {words: Comparison.restore(one) for words, one in compared.items()}
         return self
 
     # -- what they say -------------------------------------------------------------------------
@@ -292,8 +312,31 @@ class Statistics:
         with self._lock:
             return self._features.find()
 
+    def compared(self, words: str) -> dict[str, dict[str, Any]]:
+        """The counts of the learner's visits, and of those of the holdout with these words."""
+        with self._lock:
+            found = self._comparisons.get(words, Comparison())
+            return {"learner": found.learner.describe(), "holdout": found.holdout.describe()}
+
+    def clicked_difference(self, words: str) -> tuple[float, float, float] | None:
+        """The difference of the share of visits with a click, and its interval, if it is known."""
+        with self._lock:
+            return self._comparisons.get(words, Comparison()).clicked_difference()
+
+    def uplift(self, words: str, now: float) -> dict[str, Any]:
+        """What the learner gains over the holdout with these words, by the visits until now."""
+        pace = self.recent(HOUR, 24, now)["feedback"] / self._paced(now)
+        with self._lock:
+            found = self._comparisons.get(words, Comparison()).copy()
+        return found.describe(pace)  # which takes milliseconds: nobody waits for it
+
+    def _paced(self, now: float) -> float:
+        """The seconds of the last day that there were visits in."""
+        since = self.totals()["since"]
+        return DAY if since is None else min(max(now - since, 1.0), DAY)
+
     def summary(self) -> dict[str, Any]:
-        """What /state says, as JSON can hold it."""
+        """What /v1/state says, as JSON can hold it."""
         totals = self.totals()
         with self._lock:
             return {

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 from semibandit._util.checks import shortened
 from semibandit.errors import Conflict, InputError, UnknownDecision
+from semibandit.policies.examination import up_to_last_click
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.feedback import check_feedback
 from semibandit.policies.labels import read_labels
@@ -36,7 +38,10 @@ def sort_feedback(
         id = given.id
         before = known.get(id) or (fresh[id][0] if id in fresh else None)
         try:
-            decision = _check(given, decisions.get(id), before, oldest)
+            decision = _decision_of(given, decisions.get(id), oldest)
+            if one.up_to_last_click:  # the log says which labels that are
+                given = replace(given, examined=up_to_last_click(decision.labels, given.clicked))
+            _check(given, decision, before)
         except InputError as why:
             replies.append((one.answer, why))
             continue
@@ -82,14 +87,17 @@ def _words(features: int | NamedFeatures) -> int | str:
     return features if isinstance(features, int) else features.words
 
 
-def _check(
-    given: Feedback, decision: Decision | None, before: Feedback | None, oldest: float
-) -> Decision:
-    """The decision that the feedback is about; an `InputError` if it cannot be taken."""
+def _decision_of(given: Feedback, decision: Decision | None, oldest: float) -> Decision:
+    """The decision that the feedback is about; an `UnknownDecision` if there is none."""
     if decision is None:
         raise UnknownDecision(f"id = {given.id!r}, but no decision has that id")
     if decision.at < oldest:
         raise UnknownDecision(f"id = {given.id!r} is of a decision that is no longer kept")
+    return decision
+
+
+def _check(given: Feedback, decision: Decision, before: Feedback | None) -> None:
+    """Raise an `InputError` if the feedback cannot be taken."""
     if before is None:
         clicked = read_labels(given.clicked, "clicked")
         examined = None if given.examined is None else read_labels(given.examined, "examined")
@@ -100,4 +108,3 @@ def _check(
                 f"id = {given.id!r}: nobody answered in time, which counted as nothing clicked"
             )
         raise Conflict(f"id = {given.id!r} has other feedback already: {before.clicked!r}")
-    return decision

@@ -11,7 +11,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import TypeAlias
@@ -19,6 +19,7 @@ from typing import TypeAlias
 from semibandit.errors import Conflict, DuplicateId, InputError, ServiceUnavailable, StoreError
 from semibandit.service.engine.deadline import FeedbackDeadline
 from semibandit.service.engine.decisions import decide
+from semibandit.service.engine.holdout import Holdout
 from semibandit.service.engine.learning import Learning, LoggedEvent
 from semibandit.service.engine.next_label import NextLabelLookup
 from semibandit.service.engine.queue import RequestQueue
@@ -81,6 +82,7 @@ class Writer:
         self._queue, self._learning, self._statistics = queue, learning, statistics
         self._deadline = FeedbackDeadline(store, settings.wait)
         self._next_labels = NextLabelLookup(statistics)
+        self.holdout = Holdout.from_settings(settings, statistics)
         self._group: list[Pending] = []  # at work
         self._recording = False  # from the first byte written until learning knows of it
         self._last_time = 0.0
@@ -173,8 +175,7 @@ class Writer:
                 ranks.append(one)
             else:
                 replies.append((one.answer, self.access.refusal()))
-        first, now = self._store.last + 1, self._now()
-        decided, refused = decide(self._learning.learner, ranks, {}, lambda _: {}, first, now)
+        decided, refused = self._decide(ranks, {}, lambda _: {}, self._now())
         for decision, answers in decided:
             replies += [(answer, Unlogged(decision)) for answer in answers]
         return replies + refused
@@ -210,9 +211,7 @@ class Writer:
         if ranks:
             find = recent.in_memory if assume_new else recent.decisions
             known = find({one.id for one in ranks if one.id is not None})
-            first = self._store.last + 1
-            learner, since = self._learning.current
-            decided, more = decide(learner, ranks, known, recent.decisions, first, now, since)
+            decided, more = self._decide(ranks, known, recent.decisions, now)
             replies += more
         if feedback:
             ids = {one.feedback.id for one in feedback}
@@ -227,6 +226,20 @@ class Writer:
             if not assume_new:
                 raise
             return self._answer(group, assume_new=False)
+
+    def _decide(
+        self,
+        ranks: list[PendingRank],
+        known: Mapping[str, Decision],
+        find: Callable[[set[str]], Mapping[str, Decision]],
+        now: float,
+    ) -> tuple[Decided, list[Reply]]:
+        """As `decide`; refusals if the policy cannot draw around the learner that is there now."""
+        learner, since = self._learning.current
+        if (why := self._settings.policy_problem(learner)) is not None:
+            return [], [(one.answer, ServiceUnavailable(why)) for one in ranks]
+        policy, first = self._settings.policy(learner), self._store.last + 1
+        return decide(policy, ranks, known, find, first, now, since, self.holdout)
 
     def _record(
         self, decided: Decided, given: Given, changed: Changed, waited: int | None = None
@@ -292,6 +305,7 @@ class Writer:
         learner = self._learning.learner
         if isinstance(one, PendingNewLearner):
             check_replacement(learner, one.learner)
+            self._settings.policy(one.learner)  # it can be inside of it
             return replace(one.event, at=now)
         check_label_change(learner, one.change, self._settings.limits.labels)
         return LabelChange(now, one.change.add, one.change.retire)

@@ -159,7 +159,9 @@ class Handlers:
 
 
 def _pending_feedback(given: schema.FeedbackRequest, answer: Future) -> PendingFeedback:
-    return PendingFeedback(Feedback(given.id, 0.0, given.clicked, given.examined), answer)
+    examined = None if isinstance(given.examined, str) else given.examined
+    feedback = Feedback(given.id, 0.0, given.clicked, examined)
+    return PendingFeedback(feedback, answer, up_to_last_click=isinstance(given.examined, str))
 
 
 def _decided(decision: Decision | Unlogged) -> dict[str, Any]:
@@ -169,7 +171,10 @@ def _decided(decision: Decision | Unlogged) -> dict[str, Any]:
     slate = decision.slate()
     for position, shown in enumerate(slate, 1):
         shown["position"] = position
-    return {"id": decision.id, "slate": slate, "version": decision.version}
+    found = {"id": decision.id, "slate": slate, "version": decision.version}
+    if decision.slate_propensity is not None:
+        found["propensity"] = decision.slate_propensity
+    return found
 
 
 def _accepted(feedback: Feedback) -> dict[str, Any]:

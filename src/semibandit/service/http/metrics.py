@@ -87,6 +87,10 @@ class Metrics:
         yield from self._gauges()
         yield _sizes(summary["sizes"])
         yield from _positions(summary["positions"])
+        if (holdout := self._engine.holdout) is not None:
+            yield from _arms(self._engine.statistics.compared(holdout.words))
+            difference = self._engine.statistics.clicked_difference(holdout.words)
+            yield from _uplift(holdout.share, difference)
 
     def text(self) -> bytes:
         """In Prometheus' text form."""
@@ -135,6 +139,28 @@ def _sizes(sizes: Sequence[int]) -> Metric:
     buckets.append(("+Inf", sum(sizes)))
     total = sum(size * n for size, n in enumerate(sizes))
     return HistogramMetricFamily("semibandit_slate_size", "Labels of a decision", buckets, total)
+
+
+def _arms(arms: dict[str, dict[str, Any]]) -> Iterable[Metric]:
+    """What is compared: visits that the learner has decided, and those of the holdout."""
+    for name, text in (
+        ("visits", "Visits with feedback, by who decided"),
+        ("clicked_visits", "Visits with a click, by who decided"),
+        ("clicks", "Labels clicked, by who decided"),
+    ):
+        family = CounterMetricFamily(f"semibandit_holdout_{name}", text, labels=["arm"])
+        for arm, counts in arms.items():
+            family.add_metric([arm], counts[name])
+        yield family
+
+
+def _uplift(share: float, difference: tuple[float, float, float] | None) -> Iterable[Metric]:
+    """The share of the holdout, and what the learner gains over it once both have visits."""
+    yield GaugeMetricFamily("semibandit_holdout_share", "The share of visitors held out", share)
+    text = "The share of visits with a click, the learner's less the holdout's"
+    names = ("uplift", "uplift_low", "uplift_high")
+    for name, which, value in zip(names, ("", ": low", ": high"), difference or (), strict=False):
+        yield GaugeMetricFamily(f"semibandit_{name}", text + which, value)
 
 
 def _positions(positions: Sequence[Sequence[int]]) -> Iterable[Metric]:

@@ -39,7 +39,10 @@ EXPECTED = {  # by pydantic's type of error; {name} is from its details
     "string_unicode": "expected a string without half characters",
     "too_long": "expected at most {max_length} of them",
 }
-NO_CONTEXT = "expected a list of numbers, or an object of features by name"
+NO_LIST = {  # what could have been in a list's place, by the tag of the list
+    f"{TAG}list": "expected a list of numbers, or an object of features by name",
+    f"{TAG}labels": "expected a list of labels, or 'up to the last click'",
+}
 
 
 def describe_mistakes(mistakes: Sequence[Any], keys: Iterable[str] = ()) -> str:
@@ -67,18 +70,19 @@ def _describe(mistake: Any, keys: Iterable[str]) -> str:
         return f"{where} is missing"
     if kind == "json_invalid":
         return "the body is no JSON"
-    expected = _expected(mistake, tagged=len(path) < len(place))
+    tags = [str(one) for one in place if str(one).startswith(TAG)]
+    expected = _expected(mistake, tags)
     if kind == "extra_forbidden":
         expected += nearest(str(path[-1]), keys)
     return f"{where} = {shortened(mistake.get('input'), 60)}: {expected}"
 
 
-def _expected(mistake: Any, tagged: bool) -> str:
+def _expected(mistake: Any, tags: list[str]) -> str:
     kind = mistake["type"]
     if kind == "value_of_no_kind":  # a text of ours
         return str(mistake["msg"])
-    if kind == "list_type" and tagged:
-        return NO_CONTEXT
+    if kind == "list_type" and tags:
+        return NO_LIST[tags[-1]]
     return EXPECTED.get(kind, "it cannot be used").format(**mistake.get("ctx", {}))
 
 

@@ -84,6 +84,11 @@ Context = Annotated[
     Annotated[list[Number], Tag(f"{TAG}list")] | Annotated[dict[str, Value], Tag(f"{TAG}names")],
     Discriminator(lambda given: f"{TAG}{'names' if isinstance(given, dict) else 'list'}"),
 ]
+Examined = Annotated[
+    Annotated[list[Label], Tag(f"{TAG}labels")]
+    | Annotated[Literal["up to the last click"], Tag(f"{TAG}words")],
+    Discriminator(lambda given: f"{TAG}{'words' if isinstance(given, str) else 'labels'}"),
+]
 
 
 class _Strict(BaseModel):
@@ -100,7 +105,7 @@ class RankRequest(_Strict):
 
     context: Context = Field(
         description="Numbers, one for each feature; or {name: value}, if features have names: "
-        "those left out, or null, are unknown. /state lists the features."
+        "those left out, or null, are unknown. /v1/state lists the features."
     )
     slots: Annotated[int, Strict(), Field(ge=0, le=LARGEST)] | None = Field(
         None,
@@ -117,7 +122,8 @@ class RankRequest(_Strict):
     subject: Id | None = Field(
         None,
         description="Yours, for the visitor: all that was logged with it can be erased. It is "
-        "neither learned nor shown.",
+        "neither learned nor shown. A visitor belongs to the holdout (--holdout) or does not; "
+        "without a subject every visit is another visitor.",
     )
 
 
@@ -155,6 +161,11 @@ class Decided(BaseModel):
     id: str | None = Field(description="Give it back with the feedback; null for a dry run.")
     slate: list[Shown] = Field(description="Best first; may be shorter than the slots, or empty.")
     version: int = Field(description="The learner's round when it decided.")
+    propensity: float | None = Field(
+        None,
+        description="How likely exactly this slate was; left out unless the service draws slates "
+        "at random (--randomise) or has a holdout (--holdout).",
+    )
     dry_run: bool = Field(False, description="Whether nothing of it was logged.")
 
 
@@ -167,8 +178,10 @@ class FeedbackRequest(_Strict):
 
     id: Id
     clicked: list[Label] = Field(description="The shown labels that were relevant; [] for none.")
-    examined: list[Label] | None = Field(
-        None, description="The shown labels the user looked at; only these are learned from."
+    examined: Examined | None = Field(
+        None,
+        description="The shown labels the user looked at; only these are learned from. "
+        '"up to the last click" are those down to the last that was clicked, all if none was.',
     )
 
 

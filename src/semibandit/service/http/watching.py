@@ -11,7 +11,7 @@ from semibandit.policies.persistence import config_of
 from semibandit.service.engine.engine import Engine
 from semibandit.service.engine.items import ItemQuery, Sort, list_items
 from semibandit.service.engine.problems import Observed, find_problems
-from semibandit.service.engine.time_series import HOUR, MINUTE
+from semibandit.service.engine.time_series import DAY, HOUR, MINUTE
 from semibandit.service.http import watching_schema as schema
 from semibandit.service.http.metrics import Metrics
 from semibandit.service.http.openapi import problems
@@ -83,10 +83,12 @@ def _state(engine: Engine, metrics: Metrics) -> dict[str, Any]:
     features = engine.features
     names = [one["name"] for one in features or [] if one["name"] is not None]
     settings, requests = header["settings"] | header["common"], metrics.recent.summary()
-    seen = _observe(engine, settings.get("a"), names, requests)
+    uplift = None if engine.holdout is None else engine.holdout.uplift(time.time())
+    seen = _observe(engine, settings.get("a"), names, requests, uplift)
     return {
         "learner": header["learner"],
         "settings": settings,
+        "policy": engine.deciders.policy,
         "n_features": learner.n_features,
         "features": features,
         "feature_names": names or None,
@@ -103,13 +105,15 @@ def _state(engine: Engine, metrics: Metrics) -> dict[str, Any]:
         "limits": {"slots": limits.slots, "batch": limits.batch, "body": limits.body},
         "problems": [vars(one) for one in find_problems(seen)],
         "requests": requests,
+        "uplift": uplift,
         **engine.statistics.summary(),
     }
 
 
 def _observe(
-    engine: Engine, a: float | None, names: list[str], requests: dict[str, Any]
-) -> Observed:
+    engine: Engine, a: float | None, names: list[str], requests: dict[str, Any],
+    uplift: dict[str, Any] | None,
+) -> Observed:  # fmt: skip
     """The numbers that problems are found in."""
     statistics, now = engine.statistics, time.time()
     recent = statistics.recent(MINUTE, 10, now)
@@ -138,7 +142,17 @@ def _observe(
         decisions_since_labels_changed=statistics.decisions_since_labels_changed,
         constant=constant,
         drifting=drifting,
+        most_gained=_most_gained(uplift),
+        left_out=engine.left_out if now - engine.started < DAY else None,
     )
+
+
+def _most_gained(uplift: dict[str, Any] | None) -> float | None:
+    """The upper end of the relative uplift in visits with a click, if it is known."""
+    if uplift is None or not uplift["visits_with_a_click"]["can_tell"]:
+        return None
+    most: float | None = uplift["visits_with_a_click"]["relative_interval"][1]
+    return most
 
 
 def _feature_name(feature: int | str, names: list[str]) -> str:

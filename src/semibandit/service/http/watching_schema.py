@@ -1,4 +1,4 @@
-"""What the answers for those who watch look like: /state, /series and /items."""
+"""What the answers for those who watch look like: /v1/state, /v1/series and /v1/items."""
 
 from __future__ import annotations
 
@@ -104,6 +104,7 @@ class LatestDecision(BaseModel):
     next: ShownBefore | None = Field(description="The best label that was not shown, if known.")
     clicked: list[Label] | None = Field(description="Null until there is feedback.")
     waited: bool = Field(description="Whether nobody answered until the deadline.")
+    holdout: str | None = Field(description="What the holdout shows, if the visit belongs to it.")
 
 
 class Calibration(BaseModel):
@@ -148,11 +149,75 @@ class StateLimits(BaseModel):
     body: int
 
 
+class ArmCounts(BaseModel):
+    """The visits that the learner has decided, or those of the holdout, while there was one.
+
+    Only visits with feedback count. With --wait, visits that nobody answers have feedback as well:
+    that nothing was clicked.
+    """
+
+    visits: int
+    clicked_visits: int = Field(description="Those with at least one click.")
+    clicks: int = Field(description="Labels that were clicked.")
+    shown: int = Field(description="Labels in their slates.")
+    clicked_share: float | None = Field(description="The share of visits with a click.")
+    clicks_per_visit: float | None
+
+
+Ends = tuple[float | None, float | None]
+
+
+class Gain(BaseModel):
+    """What the learner gains over the holdout in one measure.
+
+    Intervals are valid whenever one looks: with the stated confidence they are never wrong.
+    """
+
+    difference: float | None = Field(description="The learner's less the holdout's.")
+    difference_interval: Ends = Field(description="Null is an end that is not known.")
+    relative: float | None = Field(description="The learner's by the holdout's, less 1.")
+    relative_interval: Ends = Field(description="Null is an end that is not known.")
+    can_tell: bool = Field(description="Whether the interval of the difference excludes 0.")
+    visits_to_go: int | None = Field(
+        description="About how many more visits with feedback it takes until it can tell, if rates "
+        "stay as they are. Null if it can, or if that is not known."
+    )
+    seconds_to_go: float | None = Field(description="How long that takes at the pace of a day.")
+
+
+class Uplift(BaseModel):
+    """What the learner gains over the holdout."""
+
+    share: float = Field(
+        description="The share of the visitors that belong to the holdout: by subject, or by visit "
+        "if a request has none."
+    )
+    policy: Literal["uniform", "most-clicked"] = Field(description="What they are shown.")
+    learned: bool = Field(description="Whether the learner learns from them.")
+    confidence: float = Field(description="Of the intervals.")
+    since: float | None = Field(
+        description="The time of the first visit that counts. Another share or policy of the "
+        "holdout begins a new comparison."
+    )
+    learner: ArmCounts
+    holdout: ArmCounts
+    few_visitors: int | None = Field(
+        description="How many visitors belong to the holdout, if they are too few to tell "
+        "anything, however many visits they make; else null."
+    )
+    visits_with_a_click: Gain
+    clicks_per_visit: Gain
+
+
 class State(BaseModel):
     """What the learner is, what it has learned, and what happened."""
 
     learner: str
     settings: dict[str, Any]
+    policy: str | None = Field(
+        description="The policy that draws slates around the learner, in words (--randomise); "
+        "null if the learner decides by itself."
+    )
     n_features: int
     features: list[Feature] | None
     feature_names: list[str] | None
@@ -181,3 +246,4 @@ class State(BaseModel):
     calibration: list[Calibration]
     top: list[TopLabel]
     latest: list[LatestDecision] = Field(description="Newest first.")
+    uplift: Uplift | None = Field(description="Null without a holdout (--holdout).")

@@ -53,4 +53,9 @@ export function ago(at) {
   return `${n} ${name}${n === 1 ? "" : "s"} ago`;
 }
 
+export function span(seconds) {
+  const [name, long] = UNITS.find(([, size]) => seconds >= size) || UNITS.at(-1), n = Math.max(1, Math.round(seconds / long));
+  return `${count(n)} ${name}${n === 1 ? "" : "s"}`;
+}
+
 export const sinceToday = (at) => new Date(1000 * at).toDateString() === new Date().toDateString();

@@ -3,6 +3,7 @@
 import { ask } from "./api.js";
 import { drawCalibration, drawPositions, RateChart, reading } from "./chart.js";
 import { $, ago, count, day, duration, make, percent, sum, write } from "./dom.js";
+import { drawUplift } from "./uplift.js";
 
 const IN = { hour: "in the last hour", day: "in the last 24 hours", all: "so far" };
 const EVERY = { hour: 1, day: 5, all: 15 }; // turns between two looks at the series
@@ -21,6 +22,7 @@ export async function drawOverview(now, again = false) {
   drawStatus(now);
   $("overview").hidden = now.totals.decisions === 0;
   if ($("overview").hidden) return;
+  drawUplift(now.uplift, now.wait, now.policy);
   if (again || series === null || series.range !== range() || ++turn % EVERY[series.range] === 0) {
     const asked = range(), found = await ask(`v1/series?range=${asked}`);
     if (asked === range()) series = found; // unless another was chosen meanwhile

@@ -14,7 +14,9 @@ let looking = null, next = 0;
 
 async function draw(again) {
   const state = await ask("v1/state");
-  write("about", `${count(state.n_labels)} items, ${count(state.features ? state.features.length : state.n_features)} features`);
+  const features = count(state.features ? state.features.length : state.n_features);
+  const drawn = state.policy ? `, lists drawn by ${state.policy}` : "";
+  write("about", `${count(state.n_labels)} items, ${features} features${drawn}`);
   $("places").max = state.limits.slots;
   drawStart(state);
   buildFields(state);

@@ -5,6 +5,7 @@ import { ending, row } from "./bars.js";
 
 const drawn = new Map(); // id → [element, what it was drawn from]
 const FEW = 24; // features shown at once
+const SHOWN = { uniform: "items drawn at random", "most-clicked": "the items with the most clicks" };
 
 export function drawVisits(state) {
   const list = $("visit-list"), latest = state.latest;
@@ -42,6 +43,7 @@ function line(one) {
   const names = one.slate.slice(0, 8).map((shown) => String(shown.label)).join(", ");
   const when = sinceToday(one.at) ? clock(one.at, true) : `${day(one.at)}, ${clock(one.at)}`;
   const shown = names ? make("span", { class: "names" }, names) : make("span", { class: "names soft" }, "nothing");
+  if (one.holdout) shown.prepend(make("span", { class: "tag" }, "holdout"), " ");
   return make("summary", {}, make("time", {}, when), shown, outcome(one));
 }
 
@@ -55,7 +57,7 @@ function outcome(one) {
 function inside(one, state) {
   const clicked = new Set(one.clicked || []);
   const rows = one.slate.map((shown, i) => row(shown, i + 1, make("span", { class: "name" }, String(shown.label)), clicked.has(shown.label)));
-  const why = ending(one);
+  const why = one.holdout ? `This visit belongs to the holdout: it was shown ${SHOWN[one.holdout]}.` : ending(one);
   return make("div", { class: "inside" },
     make("div", {}, make("h3", {}, "The visit"), features(one.context, state.feature_names), make("p", { class: "soft id" }, one.id)),
     make("div", {}, make("h3", {}, "What was shown"), make("ol", { class: "bars" }, ...rows), ...(why ? [make("p", { class: "soft" }, why)] : [])));

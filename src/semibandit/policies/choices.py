@@ -1,0 +1,106 @@
+"""What a learner would show for a group of requests, and the draws of a policy around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from semibandit._util.arrays import Floats, Ints
+from semibandit.policies.base import LearnerBase
+from semibandit.policies.batch import Group, choices_of, make_slates
+from semibandit.policies.choice import Choice, padded
+from semibandit.policies.distributions.distribution import SlateDistribution
+from semibandit.policies.distributions.fixed import FixedSlate
+from semibandit.policies.labels import Label
+from semibandit.policies.randomness import coins_of, uniforms
+from semibandit.policies.slate import Slate
+
+__all__ = ["Choices", "decides_by_itself"]
+
+SALT = 0x51A7E_D1CE  # draws of a policy are independent of those of the learner inside it
+
+
+class Choices:
+    """The choices of a learner for requests in one state, made while nobody learns."""
+
+    def __init__(self, group: Group) -> None:
+        self.group = group
+        self.each: list[Choice] = choices_of(group)
+
+    @cached_property
+    def probes(self) -> list[int | None]:
+        """The row that the learner may try for each request; None if it tries none."""
+        learner, views, xs, _ = self.group
+        return learner._probes(views, xs, self.each)
+
+    def own(self) -> list[SlateDistribution]:
+        """How likely each slate is that the learner itself may show."""
+        learner, views, xs, requests = self.group
+        if learner.fast_rule() is not None:  # it goes by the scores alone
+            picked = (one.picked for one in self.each)
+            return [*map(learner._fixed, picked, self.probes)]
+        found: list[SlateDistribution] = []
+        known = type(learner)._distribution is not LearnerBase._distribution
+        for b, (request, choice) in enumerate(zip(requests, self.each, strict=True)):
+            view = views.at(b)
+            if decides_by_itself(learner) and not known:
+                found.append(FixedSlate(learner._decide(view, xs[b], request).labels))
+            else:
+                one = learner._distribution(view, xs[b], request, choice, self.probes[b])
+                found.append(one)
+        return found
+
+    def own_rows(self) -> tuple[list[Ints], list[bool]]:
+        """The rows that the learner itself shows, and whether the last is only tried."""
+        probed = self.probed()
+        rows = [one.picked for one in self.each]
+        for b, tried in enumerate(self.probes if any(probed) else ()):
+            if probed[b] and tried is not None:
+                rows[b] = np.append(rows[b], tried)
+        return rows, probed
+
+    def probed(self) -> list[bool]:
+        """Whether the learner's own coin says that one more label is tried, and there is room."""
+        learner, requests = self.group.learner, self.group.requests
+        found = [one.has_room and learner._probing > 0 for one in self.each]
+        which = [b for b, yes in enumerate(found) if yes]
+        for b, yes in zip(which, learner._coins_of([requests[b] for b in which]), strict=True):
+            found[b] = yes
+        return found
+
+    def pool(self, b: int) -> Ints:
+        """The rows that may be shown for request number b."""
+        rows = self.each[b].rows
+        return np.arange(self.each[b].n) if rows is None else rows
+
+    def names(self, b: int) -> list[Label]:
+        """The labels of these rows."""
+        names = self.group.learner._labels.names
+        return [names[row] for row in self.pool(b).tolist()]
+
+    def coins(self) -> list[float]:
+        """A number in [0, 1) for each request, by seed, round, draw and the context as given."""
+        learner = self.group.learner
+        asked = [(request.draw, request.given) for request in self.group.requests]
+        return coins_of(learner.seed + SALT, learner.t, asked)
+
+    def uniforms(self) -> list[Floats]:
+        """For each request a number in [0, 1) for every row of its pool."""
+        most = max((one.n for one in self.each), default=0)
+        lines = uniforms(self.coins(), most)
+        return [line[: one.n] for line, one in zip(lines, self.each, strict=True)]
+
+    def slates(
+        self, rows: Sequence[Ints], probed: Sequence[bool],
+        distributions: Sequence[SlateDistribution],
+    ) -> list[Slate]:  # fmt: skip
+        """The slates of these rows, drawn from these distributions."""
+        best, sizes = padded(rows)
+        return make_slates(self.group, best, sizes.tolist(), probed, distributions)
+
+
+def decides_by_itself(learner: LearnerBase) -> bool:
+    """Whether a learner decides in a way that is not that of `LearnerBase`."""
+    return type(learner)._decide is not LearnerBase._decide

@@ -1,0 +1,1 @@
+"""How likely each slate is, for one request."""
