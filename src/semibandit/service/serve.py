@@ -32,6 +32,7 @@ from semibandit.store.store import Store
 __all__ = ["serve"]
 
 log = logging.getLogger("semibandit")
+COLLECT_EVERY = 20_000  # new objects between two collections: requests leave no garbage in cycles
 
 
 def serve(
@@ -95,6 +96,7 @@ def serve(
             built.append(create_app(engine, keys, hosts))
             gc.collect()
             gc.freeze()  # what is there now stays: looking through it again would hold up requests
+            gc.set_threshold(COLLECT_EVERY, 10, 10)
             return built[0]
 
         def on_end() -> None:
