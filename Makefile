@@ -15,7 +15,7 @@ run: $(VENV)/ready
 # numba knows a compiled function by its own file alone: one that calls a changed one must be compiled anew
 test: lint browser
 	find src -name '*.nb[ic]' -delete
-	$(BIN)/pytest -n $$($(BIN)/python -c 'import os; print(os.cpu_count() * 3 // 2)')  # some only wait
+	$(BIN)/pytest -n auto
 
 # pages are tested in a real browser; PostgreSQL comes with the extra `dev`, as a wheel
 browser:

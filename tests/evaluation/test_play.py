@@ -81,7 +81,7 @@ def test_regret_grows_sublinearly_and_beats_greedy_and_random(world_of):
         lambda seed: sb.Random(8, 12, seed=seed),
     ):
         runs = []
-        for seed in range(4):
+        for seed in range(3):
             learner = make(seed)
             runs.append(sb.play(learner, world_of(8, 12, density=0.2, seed=seed), T, 3).regret)
         mean = np.mean(runs, axis=0)
