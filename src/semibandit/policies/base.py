@@ -135,10 +135,10 @@ class LearnerBase(ABC):
             best = order(score, self._tie, slots)
         else:
             best = rows[order(score[rows], self._tie[rows], slots)]
-        least = min(self.at_least, self._room(len(best), None))
+        least = min(self.at_least, self.room(len(best), None))
         return best[: max(cut(view.prob[best], self.a, self.cost), least)]
 
-    def _room(self, labels: int, slots: int | None) -> int:
+    def room(self, labels: int, slots: int | None) -> int:
         """How many of so many labels can be shown: as slots and costs allow."""
         limits = (labels, 1 if self.one_slot else slots, self.cost.limit)
         return min(limit for limit in limits if limit is not None)
@@ -148,7 +148,7 @@ class LearnerBase(ABC):
         rows = self._labels.allowed(request.candidates, request.exclude)
         picked = self._pick(view, x, request.slots, rows, request.draw)
         n = len(self._tie if rows is None else rows)
-        return Choice(picked, rows, n, self._room(n, request.slots))
+        return Choice(picked, rows, n, self.room(n, request.slots))
 
     def _decide(self, view: View, x: Vector, request: Request) -> Slate:
         """The slate for a request, by what it thinks of every row."""

@@ -87,7 +87,7 @@ def choices_of(group: Group) -> list[Choice]:
         return [learner._choose(views.at(b), xs[b], r) for b, r in enumerate(requests)]
     best, sizes, rows = _choose_together(rule, views, requests)
     n, choices = learner.n_labels, []
-    room = {slots: learner._room(n, slots) for slots in {request.slots for request in requests}}
+    room = {slots: learner.room(n, slots) for slots in {request.slots for request in requests}}
     for b, (request, size) in enumerate(zip(requests, sizes.tolist(), strict=True)):
         if request.unrestricted:
             choices.append(Choice(best[b, :size], rows, n, room[request.slots]))
@@ -216,7 +216,7 @@ def _probed(learner: Learner, requests: Sequence[Request], slates: Sequence[Slat
     room = [
         b
         for b, request in enumerate(requests)
-        if request.unrestricted and len(slates[b]) < learner._room(K, request.slots)
+        if request.unrestricted and len(slates[b]) < learner.room(K, request.slots)
     ]
     tossed = learner._coins_of([requests[b] for b in room])
     return [b for b, yes in zip(room, tossed, strict=True) if yes]

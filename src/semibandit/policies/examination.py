@@ -64,8 +64,10 @@ def read_examination(given: Sequence[float] | str | None) -> Examination | None:
     >>> read_examination([1, 0.5]), read_examination("1,0.5"), read_examination("last-click")
     ((1.0, 0.5), (1.0, 0.5), 'up to the last click')
     """
-    if given is None or (isinstance(given, str) and given in (LAST_CLICK, LAST_CLICK_WORD)):
-        return None if given is None else LAST_CLICK
+    if given is None:
+        return None
+    if isinstance(given, str) and given in (LAST_CLICK, LAST_CLICK_WORD):
+        return LAST_CLICK
     numbers = [*map(_number, given.split(","))] if isinstance(given, str) else given
     flat = isinstance(numbers, Sequence) or (isinstance(numbers, np.ndarray) and numbers.ndim == 1)
     if not flat or not len(numbers) or not all(is_number(one) and 0 < one <= 1 for one in numbers):
@@ -85,8 +87,10 @@ def examination_words(examination: Examination | None) -> str | None:
     >>> examination_words((1.0, 0.7)), examination_words("up to the last click")
     ('1,0.7', 'last-click')
     """
-    if examination is None or isinstance(examination, str):
-        return None if examination is None else LAST_CLICK_WORD
+    if examination is None:
+        return None
+    if isinstance(examination, str):
+        return LAST_CLICK_WORD
     return ",".join(str(int(one)) if one == 1 else repr(one) for one in examination)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, fields
 
-from semibandit.errors import InputError
+from semibandit.errors import InputError, ServiceUnavailable
 from semibandit.policies.learner import Learner
 from semibandit.policies.randomised import Randomised, randomised
 
@@ -213,12 +213,22 @@ class Settings:
         """
         return learner if self.randomise is None else randomised(self.randomise)(learner)
 
-    def policy_problem(self, learner: Learner) -> str | None:
-        """Why the policy cannot draw around this learner, which another process put in place."""
+    def policy_in_use(self, learner: Learner) -> Learner | Randomised:
+        """`policy` for a learner that another process may have put in place.
+
+        Raises `ServiceUnavailable` if the policy cannot draw around it.
+        """
         try:
-            self.policy(learner)
+            return self.policy(learner)
         except InputError as why:
-            return f"{why}. Restart without --randomise"
+            raise ServiceUnavailable(f"{why}. Restart without --randomise") from None
+
+    def policy_problem(self, learner: Learner) -> str | None:
+        """Why there is no `policy_in_use` for this learner, for those who watch; None if it is."""
+        try:
+            self.policy_in_use(learner)
+        except ServiceUnavailable as why:
+            return str(why)
         return None
 
     def _check_holdout(self) -> None:

@@ -20,8 +20,9 @@ import numpy as np
 
 from semibandit._util.arrays import Floats
 from semibandit._util.checks import shortened
+from semibandit._util.extras import import_extra
 from semibandit._util.json import from_json
-from semibandit.errors import FileError, MissingExtra, MissingFile
+from semibandit.errors import FileError, MissingFile
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
 from semibandit.policies.persistence import load
@@ -123,11 +124,7 @@ def open_rows(
 
 def import_parquet() -> Any:
     """The module pyarrow.parquet; `MissingExtra` if it is not installed."""
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtra("Parquet needs pyarrow: pip install 'semibandit[data]'") from None
-    return pyarrow.parquet
+    return import_extra("pyarrow.parquet", "data", "Parquet")
 
 
 def open_parquet(path: Path) -> Any:

@@ -148,9 +148,11 @@ def _batch(learner: Learner, lessons: Sequence[Lesson]) -> list[ShownFeedback | 
     contexts = [one.context for one in batch if one is not None]
     if not learner.scaling_learns or not contexts:
         return batch
+    if len({len(x) for x in contexts}) > 1:  # they are no matrix: each is then looked at
+        return [None] * len(lessons)
     try:
         seen = iter(learner.scaled_in_turn(learner.read_contexts(np.array(contexts))))
-    except (InputError, ValueError):  # one of them cannot be used: each is then looked at
+    except InputError:  # one of them cannot be used
         return [None] * len(lessons)
     return [one and ShownFeedback(one.context, next(seen), *one[2:]) for one in batch]
 

@@ -290,10 +290,9 @@ class Engine:
         InternalError
             If a bug made it fail.
         """
-        if (why := self.settings.policy_problem(self.learner)) is not None:
-            raise ServiceUnavailable(why)
+        policy = self.settings.policy_in_use(self.learner)
         pending.draw = self.store.last + 1
-        return decide_alone(self.settings.policy(self.learner), pending)
+        return decide_alone(policy, pending)
 
     def submit(self, requests: Sequence[Pending]) -> None:
         """Hand requests in, all or none; their futures get the answers.

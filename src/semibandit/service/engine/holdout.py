@@ -140,7 +140,9 @@ class Holdout:
             labels = list(distribution.slate)
         else:
             random = np.random.default_rng(stable_hash(f"holdout slate {id}"))
-            drawn = random.choice(len(allowed), _room(learner, one, len(allowed)), replace=False)
+            drawn = random.choice(
+                len(allowed), learner.room(len(allowed), one.slots), replace=False
+            )
             labels = [allowed[i] for i in drawn.tolist()]
         chance = None
         if slate.propensity is not None and labels:  # Banditron divides by it
@@ -155,7 +157,7 @@ class Holdout:
 
     def _distribution(self, learner: Learner, one: PendingRank, allowed: int) -> SlateDistribution:
         """How likely each slate of the holdout is, if so many labels may be shown."""
-        room = _room(learner, one, allowed)
+        room = learner.room(allowed, one.slots)
         order = self._statistics.click_order
         if self.policy == "most-clicked" and order is not None:
             return FixedSlate(order.top(room, one.candidates, one.exclude))
@@ -189,12 +191,6 @@ def _allowed(labels: list[Label], one: PendingRank) -> list[Label]:
         out = set(one.exclude)
         labels = [label for label in labels if label not in out]
     return labels
-
-
-def _room(learner: Learner, one: PendingRank, allowed: int) -> int:
-    """How many labels fill all slots."""
-    limits = (allowed, one.slots, learner.cost.limit, 1 if learner.one_slot else None)
-    return min(limit for limit in limits if limit is not None)
 
 
 def _numbers(scores: Scores, labels: list[Label]) -> dict[str, Any]:

@@ -236,9 +236,11 @@ class Writer:
     ) -> tuple[Decided, list[Reply]]:
         """As `decide`; refusals if the policy cannot draw around the learner that is there now."""
         learner, since = self._learning.current
-        if (why := self._settings.policy_problem(learner)) is not None:
-            return [], [(one.answer, ServiceUnavailable(why)) for one in ranks]
-        policy, first = self._settings.policy(learner), self._store.last + 1
+        try:
+            policy = self._settings.policy_in_use(learner)
+        except ServiceUnavailable as why:
+            return [], [(one.answer, ServiceUnavailable(str(why))) for one in ranks]
+        first = self._store.last + 1
         return decide(policy, ranks, known, find, first, now, since, self.holdout)
 
     def _record(
