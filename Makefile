@@ -4,10 +4,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+VENV_GPU := .venv-gpu
+TORCH ?= torch
 # Small matrices: two BLAS threads are slower than one, and tests run on every core already.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test lint bench bench-quality bench-service bench-soak browser clean
+.PHONY: run test test-gpu lint bench bench-gpu bench-quality bench-service bench-soak browser clean
 
 run: $(VENV)/ready
 	$(BIN)/semibandit reproduce
@@ -25,6 +27,15 @@ browser:
 	else \
 		echo "No browser to test pages in: install chromium by your system's means."; \
 	fi
+
+# Full(device=...) in an environment of its own: torch with CUDA's libraries takes 4.7 GB. TORCH is what
+# pip is told to install: make test-gpu TORCH='torch==2.13.0', or a build without CUDA from an index of yours
+test-gpu: $(VENV_GPU)/ready
+	$(VENV_GPU)/bin/pytest tests_gpu --ignore=tests_gpu/functions
+	$(VENV_GPU)/bin/pytest tests_gpu/functions
+
+bench-gpu: $(VENV_GPU)/ready
+	$(VENV_GPU)/bin/python -m benchmarks.gpu
 
 bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks
@@ -51,5 +62,15 @@ $(VENV)/ready: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
+# Triton's interpreter needs numpy below 2.4
+$(VENV_GPU)/ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV_GPU)
+	$(VENV_GPU)/bin/python -m pip install --quiet --upgrade pip
+	$(VENV_GPU)/bin/python -m pip install --quiet $(TORCH)
+	# a torch with CUDA brings its own Triton; the interpreter of newer ones than 3.6 refuses some of our masks
+	$(VENV_GPU)/bin/python -m pip show --quiet triton || $(VENV_GPU)/bin/python -m pip install --quiet 'triton==3.6.*'
+	$(VENV_GPU)/bin/python -m pip install --quiet 'numpy<2.4' 'hypothesis>=6.100' 'pytest>=8' --editable '.[gpu,service]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) semibandit-demo semibandit-report semibandit-tune semibandit-sweep .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf $(VENV) $(VENV_GPU) semibandit-demo semibandit-report semibandit-tune semibandit-sweep .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

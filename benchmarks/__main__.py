@@ -15,7 +15,17 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from benchmarks import growth, numpy_figure2, ours, peers, workloads, yardsticks
+from benchmarks import (
+    growth,
+    numpy_figure2,
+    ours,
+    peers,
+    pruning,
+    scale,
+    shards,
+    workloads,
+    yardsticks,
+)
 
 HERE = Path(__file__).parent
 say = Console(stderr=True).print
@@ -39,6 +49,14 @@ TARGETS = [  # key, what, target, whether it is a least
     ("L peers", "L: rounds a second ÷ the fastest peer with full matrices", 50.0, True),
     ("M numpy", "M: rounds a second ÷ well-written NumPy", 7.0, True),
     ("Y numpy", "Y: rounds a second ÷ well-written NumPy", 7.0, True),
+    ("candidates", "scale: rank with 50 of 20,000 labels ÷ a learner with those 50", 2.0, False),
+    ("pruned M", "scale: M after 20,000 rounds: pruned rank ÷ rank by a full pass", 0.5, False),
+    ("pruned M, search", "scale: the same, the search alone ÷ the full pass alone", 0.5, False),
+    ("pruned M, all dense", "scale: the same with a = 1: all matrices are dense", 0.5, False),
+    ("pruned synthetic", "scale: d = 64, K = 20,000 warm: pruned ÷ full pass", 0.3, False),
+    ("pruned in vain", "scale: 5,000 labels alike: pruned ÷ full pass", 1.1, False),
+    ("shards", "scale: 20,000 warm, rank_many of 64: 2 shards on Ray ÷ one process", 0.75, False),
+    ("learn K", "scale: one learn, 20,000 labels ÷ 50 labels", 1.5, False),
     ("million", "a learner after a million rounds ÷ a new one", 1.1, False),
 ]
 
@@ -89,6 +107,7 @@ def measure(with_peers: bool, with_growth: bool) -> dict[str, object]:
     say(f"L {lasts['L']:.2f} s, at K=100 {lasts[small.name]:.2f} s; XL {huge}")
     long = ours.million_rounds()
     ratio["million"] = long["old"] / long["new"]
+    measure_scale(found, ratio)
     found |= {"XL": huge, "million": long, "bandwidth GB/s": yardsticks.bandwidth() / 1e9}
     found["dgemm GFlop/s"] = yardsticks.dgemm_rate() / 1e9
     if with_peers:
@@ -98,6 +117,15 @@ def measure(with_peers: bool, with_growth: bool) -> dict[str, object]:
         say("growth curves")
         found["growth"] = growth.curves()
     return found
+
+
+def measure_scale(found: dict, ratio: dict[str, float]) -> None:
+    """The figures of many labels, into what was found."""
+    ratios, seconds = scale.measure()
+    pruned, more, found["looked at"] = pruning.measure()
+    sharded, last = shards.measure()
+    ratio |= ratios | pruned | sharded
+    found["scale"] = seconds | more | last
 
 
 def _peers(rates, ratio, loads) -> None:
@@ -147,6 +175,21 @@ def table(found: dict) -> str:
         ]
         for who, value in rows.items():
             lines.append(f"| {who} | {value if isinstance(value, str) else f'{value:,.4g}'} |")
+    lines += [
+        "",
+        "## Scale: 20,000 warm labels, d = 64",
+        "",
+        "| what | microseconds |",
+        "|---|---|",
+    ]
+    lines += [f"| {what} | {seconds * 1e6:,.3g} |" for what, seconds in found["scale"].items()]
+    shares = (f"{name} {share:.3g}" for name, share in found["looked at"].items())
+    lines += ["", f"Share of labels looked at: {'; '.join(shares)}."]
+    if found.get("scale alone"):
+        lines += [
+            "",
+            "What begins with scale is from a later run: `python -m benchmarks --only-scale`.",
+        ]
     if "growth" in found:
         lines += ["", "![time of a round against K, d, S and T](growth.png)"]
     return "\n".join(lines) + "\n"
@@ -160,10 +203,19 @@ def main(
     with_growth: Annotated[
         bool, typer.Option("--growth/--no-growth", help="Growth curves.")
     ] = True,
+    only_scale: Annotated[
+        bool, typer.Option("--only-scale", help="Only many labels, into the results of before.")
+    ] = False,
 ) -> None:
     """Measure our engines, plain NumPy and other libraries side by side, in one run."""
     out.mkdir(parents=True, exist_ok=True)
-    found = measure(with_peers, with_growth)
+    if only_scale:
+        found = json.loads((out / "results.json").read_text(encoding="utf-8"))
+        measure_scale(found, found["ratios"])
+        found["scale alone"] = True
+        with_growth = False
+    else:
+        found = measure(with_peers, with_growth)
     (out / "results.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
     (out / "results.md").write_text(table(found), encoding="utf-8")
     if with_growth:

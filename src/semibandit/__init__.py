@@ -39,7 +39,9 @@ from semibandit.models.dual import Dual
 from semibandit.models.full import Full
 from semibandit.models.kernel import linear, polynomial, rbf
 from semibandit.models.model import Model, State
+from semibandit.models.sharded.placement import Shards
 from semibandit.policies.banditron import Banditron
+from semibandit.policies.candidate_set import CandidateSet
 from semibandit.policies.confidit import Confidit
 from semibandit.policies.features.features import Features
 from semibandit.policies.features.hashed import Hashed
@@ -51,6 +53,7 @@ from semibandit.policies.obr import OBR
 from semibandit.policies.persistence import load
 from semibandit.policies.plackett_luce import PlackettLuce
 from semibandit.policies.random import Random
+from semibandit.policies.sharded import Sharded
 from semibandit.policies.slate import Scores, Slate
 from semibandit.policies.slate_ucb import SlateUCB
 from semibandit.policies.thompson import Thompson
@@ -69,6 +72,7 @@ __all__ = [
     "Adversarial",
     "Banditron",
     "Bayes",
+    "CandidateSet",
     "Client",
     "Comparison",
     "Confidit",
@@ -100,6 +104,8 @@ __all__ = [
     "Scores",
     "SemibanditError",
     "ServedSlate",
+    "Sharded",
+    "Shards",
     "Slate",
     "SlateUCB",
     "Square",

@@ -15,10 +15,13 @@ types alone: any other exception is a bug, and must never look like a wrong requ
     │   ├── FileError                             a file is damaged, or of another kind
     │   └── MissingFile       (FileNotFoundError) there is no such file or folder
     ├── MissingExtra          (ImportError)       an optional package is not installed
+    ├── DeviceError           (RuntimeError)      a GPU is missing, or has too little memory
     ├── StoreError            (RuntimeError)      the store cannot be read or written now
     │   ├── DuplicateId                           the log already has an event with this id
     │   └── StoreInUse                            another process writes to the store
     ├── RunError              (RuntimeError)      a run of a sweep failed
+    ├── ClusterError          (ConnectionError)   a Ray cluster cannot be reached, or is too small
+    │   └── ShardLost                             a shard has died, and is not back yet
     ├── DownloadError         (OSError)           a data set could not be downloaded
     ├── ServiceUnavailable    (ConnectionError)   the service does not answer, or is overloaded
     └── AccessDenied          (PermissionError)   the service refuses the key
@@ -28,7 +31,9 @@ from __future__ import annotations
 
 __all__ = [
     "AccessDenied",
+    "ClusterError",
     "Conflict",
+    "DeviceError",
     "DownloadError",
     "DuplicateId",
     "FileError",
@@ -40,6 +45,7 @@ __all__ = [
     "RunError",
     "SemibanditError",
     "ServiceUnavailable",
+    "ShardLost",
     "StoreError",
     "StoreInUse",
     "UnknownDecision",
@@ -92,6 +98,10 @@ class MissingExtra(SemibanditError, ImportError):
     """An optional package is not installed; the text says how to install it."""
 
 
+class DeviceError(SemibanditError, RuntimeError):
+    """A device is missing, or its memory is too small; nothing was learned by the call."""
+
+
 class StoreError(SemibanditError, RuntimeError):
     """The store cannot be read or written at the moment; it may work again later."""
 
@@ -106,6 +116,14 @@ class StoreInUse(StoreError):
 
 class RunError(SemibanditError, RuntimeError):
     """A run of a sweep failed; the text says which, and why."""
+
+
+class ClusterError(SemibanditError, ConnectionError):
+    """A Ray cluster cannot be reached, or is too small; the text says what it has."""
+
+
+class ShardLost(ClusterError):
+    """A shard of the learner has died and is not back yet: nothing was decided or learned."""
 
 
 class DownloadError(SemibanditError, OSError):

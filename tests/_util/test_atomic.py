@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from semibandit._util.atomic import replacing
-from semibandit.errors import MissingFile
+from semibandit.errors import FileError, MissingFile
 
 
 def test_a_file_is_made_and_replaced_with_the_permissions_it_had(tmp_path):
@@ -65,3 +65,9 @@ with replacing({str(tmp_path / "file")!r}) as file:
 def test_a_missing_folder_is_named(tmp_path):
     with pytest.raises(MissingFile, match=r"cannot save .*file: there is no folder .*nowhere"):
         replacing(tmp_path / "nowhere" / "file").__enter__()
+
+
+def test_a_folder_is_not_replaced_by_a_file(tmp_path):
+    with pytest.raises(FileError, match="it is a folder, not a file"), replacing(tmp_path):
+        pass
+    assert list(tmp_path.parent.glob("*.tmp")) == []

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import semibandit as sb
 from semibandit.cli import app
+from semibandit.experiments.setting import Setting
 
 
 def run(*arguments):
@@ -62,6 +63,8 @@ def test_replay_compares_and_keeps_every_round(table, tmp_path, format):
         (["OWN", "--labels", "label_*", "--a", "3"], "a = 3.0"),
         (["OWN", "--labels", "label_*", "--compare", ""], "--compare needs a learner"),
         (["OWN", "--labels", "label_*", "--compare", "OBR rounds=0"], "rounds = 0"),
+        (["OWN", "--labels", "label_*", "--device", "gpu"], "device = 'gpu'"),
+        (["OWN", "--labels", "label_*", "--device", "cuda", "--model", "diagonal"], "only full"),
         (["OWN", "--learner", "Greedy", "--width", "scaled:1"], "--width does not go with"),
     ],
 )
@@ -71,6 +74,24 @@ def test_replay_names_mistakes(table, arguments, message):
     assert result.exit_code == 2
     assert message in result.output
     assert "Traceback" not in result.output
+
+
+def test_baselines_without_full_matrices_are_compared_with_a_learner_on_a_device(
+    table, monkeypatch
+):
+    devices = []
+    build = Setting.learner_for
+
+    def learner_for(setting, data, device=None):
+        devices.append(device)
+        return build(setting, data)  # in numpy: torch is not needed here
+
+    monkeypatch.setattr(Setting, "learner_for", learner_for)
+    others = ("OBR", "Random", "SlateUCB model=diagonal", "Greedy")
+    compared = [word for other in others for word in ("--compare", other)]
+    result = run("replay", table[0], "--labels", "label_*", "--device", "cpu", *compared)
+    assert result.exit_code == 0, result.output
+    assert devices == ["cpu", None, None, None, "cpu"]
 
 
 def test_tune_shows_the_curve_and_what_to_write(table, tmp_path):

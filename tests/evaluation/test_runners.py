@@ -9,6 +9,7 @@ from scipy import sparse
 import semibandit as sb
 from reference import FIGURE_2, Figure2
 from semibandit.evaluation import runners
+from semibandit.models.window import Window
 
 
 def data(T, d, K, seed=0, scale=2.0):
@@ -100,6 +101,46 @@ def test_windows_are_the_reference_with_projections_candidates_and_slots(threads
     assert slow.projected > 50
     for i in range(K):
         np.testing.assert_allclose(bandit._state.inverse(i) @ slow.A[i], np.eye(d), atol=1e-8)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("settings", [{"probe": 0.5}, {"forget": 90}, {"project": "all"}], ids=str)
+def test_a_window_opens_only_the_candidates_of_its_rounds(settings, threads, monkeypatch):
+    T, d, K = 400, 5, 60
+    X, Y, slots = data(T, d, K, seed=4)
+    may, random = np.zeros((T, K), dtype=bool), np.random.default_rng(9)
+    for t in range(T):  # a handful of labels, others every 40 rounds
+        group = 10 * (t // 40 % 5) + np.arange(15)
+        may[t, group] = random.random(15) < 0.7
+    fast, plain = (sb.SlateUCB(d, K + 3, seed=3, **settings) for _ in range(2))
+    opened, open_window = [], Window.open
+
+    def recorded(self, X, most, labels=None):
+        window = open_window(self, X, most, labels)
+        opened.append(window.opened)
+        return window
+
+    monkeypatch.setattr(Window, "open", recorded)
+    for learner in (fast, plain):
+        learner.retire_labels([0, 30, 61])
+    one = sb.replay(fast, X, Y, slots, candidates=may, threads=threads)
+    two = sb.replay(plain, X, Y, slots, candidates=may, plain=True)
+    same(one, two, fast._state, plain._state, K)
+    assert fast._state.n > 50
+    most = max(map(len, opened))
+    assert most == fast._state.n if settings == {"project": "all"} else most <= 40
+
+
+@pytest.mark.parametrize("settings", [{"probe": 0.5}, {"forget": 9}, {"project": "all"}], ids=str)
+def test_diagonal_matrices_with_few_candidates_are_the_plain_loop(settings):
+    T, d, K = 150, 5, 60
+    X, Y, slots = data(T, d, K, seed=4)
+    may = np.random.default_rng(9).random((T, K)) < np.array([0.05, 0.5])[np.arange(T) % 2, None]
+    make = {"model": sb.Diagonal(), "seed": 3, **settings}
+    fast, plain = (sb.SlateUCB(d, K, **make) for _ in range(2))
+    one = sb.replay(fast, X, Y, slots, candidates=may)
+    two = sb.replay(plain, X, Y, slots, candidates=may, plain=True)
+    same(one, two, fast._state, plain._state, K)
 
 
 @pytest.mark.parametrize("make", [sb.OBR, sb.Greedy], ids=["obr", "greedy"])

@@ -1,5 +1,7 @@
 """Many contexts at once are decided as each by itself."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from learners import D
@@ -9,6 +11,7 @@ from semibandit.policies.batch import rank_requests
 from semibandit.policies.batch_compiled import choose_slates, judge_labels, scale_contexts
 from semibandit.policies.request import Request
 from semibandit.policies.scaling import Scaling
+from semibandit.policies.view import View, Views
 from semibandit.theory.cost import Costs
 from semibandit.theory.slate import SCORE_GRID, cut, order
 
@@ -17,6 +20,12 @@ from semibandit.theory.slate import SCORE_GRID, cut, order
 def always(monkeypatch):
     """Ask numba for groups of any size."""
     monkeypatch.setattr("semibandit.policies.batch.LEAST", 0)
+
+
+def views_of(score, prob):
+    """Views of all rows with these scores and probabilities, a line per context."""
+    lines = zip(score, prob, strict=True)
+    return Views.joined([View(one, one, two, one, two) for one, two in lines])
 
 
 @pytest.mark.parametrize("bias", [False, True])
@@ -58,8 +67,8 @@ def test_it_is_order_and_cut_row_by_row(cost, a):
     prob = random.choice([0.0, 0.2, 0.5, 0.500000000001, 0.9, 1.0], (40, 9))  # many ties
     tie = random.permutation(9) / 9
     slots = [*([None, 0, 1, 2, 3, 4, 9, 20] * 5)]
-    rule = sb.SlateUCB(D, 9, a=a, cost=cost).fast_rule()
-    found, sizes = choose_slates(prob, prob, tie, slots, rule)
+    rule = replace(sb.SlateUCB(D, 9, a=a, cost=cost).fast_rule(), tie=tie)
+    found, sizes = choose_slates(views_of(prob, prob), slots, rule)
     for row, s, best, size in zip(prob, slots, found, sizes, strict=True):
         one = order(np.rint(row * SCORE_GRID), tie, s)
         assert best[:size].tolist() == one[: cut(row[one], a, costs)].tolist()
@@ -111,12 +120,13 @@ def test_large_groups_are_decided_in_parts(monkeypatch):
     random = np.random.default_rng(4)
     score, prob = random.random((30, 9)), random.random((30, 9))
     tie, slots = random.random(9), [*range(10)] * 3
-    rest = (tie, slots, sb.SlateUCB(D, 9, a=0.3, cost=sb.constant).fast_rule())
-    best, sizes = choose_slates(score, prob, *rest)
-    view = judge_labels(0.4, sb.Square(), score, prob)
+    rule = replace(sb.SlateUCB(D, 9, a=0.3, cost=sb.constant).fast_rule(), tie=tie)
+    views = views_of(score, prob)
+    best, sizes = choose_slates(views, slots, rule)
+    view = judge_labels(0.4, sb.Square(), score.ravel(), prob.ravel())
     monkeypatch.setattr("semibandit.policies.batch_compiled.PART", 20)
-    for whole, some in zip((best, sizes), choose_slates(score, prob, *rest), strict=True):
+    for whole, some in zip((best, sizes), choose_slates(views, slots, rule), strict=True):
         np.testing.assert_array_equal(whole, some)
-    in_parts = judge_labels(0.4, sb.Square(), score, prob)
+    in_parts = judge_labels(0.4, sb.Square(), score.ravel(), prob.ravel())
     for whole, some in zip(view.arrays, in_parts.arrays, strict=True):
         np.testing.assert_array_equal(whole, some)

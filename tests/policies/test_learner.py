@@ -11,6 +11,7 @@ from scipy import sparse
 
 import semibandit as sb
 from semibandit.models.model import dense
+from semibandit.policies.slate import check_slate
 
 
 def state_of(learner):
@@ -49,7 +50,7 @@ def test_rank_many_is_rank_for_each(make, monkeypatch):
         assert many.labels == one.labels
         assert many.slots == one.slots
         np.testing.assert_allclose(many.prob, one.prob, atol=1e-12)
-        learner._check_slate(many)
+        check_slate(many, learner.context_format)
     whole = [slate.labels for slate in learner.rank_many(sparse.csr_array(X))]
     assert whole == [learner.rank(sparse.csr_array(x[None, :])).labels for x in X]
     assert learner.rank_many([]) == []

@@ -25,7 +25,7 @@ CLIENTS = 3
 LABELS = list("abcdef")
 FEATURES = 12  # enough for compiled learning
 BUILD = ("--features", FEATURES, "--labels", ",".join(LABELS))
-OPTIONS = ("--snapshot-every", 15, "--keep", "12s", "--store-timeout", 2)
+OPTIONS = ("--snapshot-every", 15, "--keep", "8s", "--store-timeout", 2)
 BYTES = {"Content-Type": "application/octet-stream"}
 
 

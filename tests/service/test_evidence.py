@@ -1,11 +1,10 @@
 """A shop whose truth is known, served with a holdout: is what we say it earned what it earned?"""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
-from server import Server
+from fork_server import fork_server
+from server import PATIENCE, Server
 from shop import Shop
 
 import semibandit as sb
@@ -43,10 +42,10 @@ def _served(folder):
 
 
 def _run(*arguments):
-    command = [sys.executable, "-m", "semibandit", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    process = fork_server().start(list(map(str, arguments)))
+    with process.stdout, process.stderr:
+        process.stdout.read()
+        assert process.wait(PATIENCE) == 0, process.stderr.read()
 
 
 def _decisions(log):

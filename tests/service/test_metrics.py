@@ -78,6 +78,7 @@ def test_the_process_the_store_and_the_learner(tmp_path):
     assert 0 < found["semibandit_store_seconds_sum",] < 60
     assert found["semibandit_ready",] == 1
     assert found["semibandit_lag_seconds",] == 0
+    assert found["semibandit_looked_share",] == 1
     for name, n in (("decisions", 1), ("feedback", 1), ("shown", 2), ("clicks", 1)):
         assert found[f"semibandit_{name}_total",] == n
 

@@ -2,9 +2,8 @@
 
 import io
 
-import numpy as np
 import pytest
-from engines import LABELS, D, as_if_killed, change, give, rank, running
+from engines import LABELS, D, as_if_killed, change, give, rank, running, visits
 from learners import bits
 from server import until
 
@@ -15,14 +14,6 @@ from semibandit.policies.persistence import snapshot_of
 from semibandit.service.config import StoreConfig, open_store
 from semibandit.store.rebuild import rebuild
 from semibandit.store.store import Store
-
-
-def visits(engine, first, n):
-    random = np.random.default_rng(first)
-    for i in range(first, first + n):
-        labels = rank(engine, context=random.standard_normal(D), id=f"v{i}").labels
-        give(engine, f"v{i}", labels[:1] if random.random() < 0.5 else [])
-    until(lambda: engine.learning.backlog == 0)
 
 
 def content(learner):

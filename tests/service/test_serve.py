@@ -14,18 +14,18 @@ from semibandit.store.store import Store
 
 
 def test_it_goes_on_where_it_stopped(where):
-    with Server(where, *BUILD) as server:
+    with Server(where, *BUILD, env={}) as server:
         shown = server.rank(id="first", slots=2).json()
         server.feedback("first", [shown["slate"][0]["label"]])
         server.until(lambda state: state["backlog"] == 0)
         assert server.stop() == 0
         assert "".join(server.errors) == ""
-    with Server(where) as server:  # the shape is the store's
+    with Server(where, env={}) as server:  # the shape is the store's
         assert server.state()["version"] == 2
         assert server.rank(id="first", slots=2).json() == shown
         assert server.feedback("first", []).status_code == 409
         server.kill()
-    with Server(where, *BUILD) as server:  # the same command again
+    with Server(where, *BUILD, env={}) as server:  # the same command again
         assert server.state()["version"] == 2
         assert server.stop(signal.SIGINT) == 0
 
@@ -78,6 +78,7 @@ def test_a_refused_setting_of_the_learner_says_how_to_change_it(tmp_path):
         ([*BUILD, "--width", "scaled:-1"], "width = 'scaled:-1': alpha = -1"),
         ([*BUILD, "--learner", "Tompson"], "did you mean 'Thompson'?"),
         ([*BUILD, "--wait", 0], "wait = 0.0, but it must be a number of seconds above 0"),
+        ([*BUILD, "--device", "gpu"], "device = 'gpu', but it must be 'cpu', 'cuda' or 'cuda:1'"),
         ([*BUILD, "--host", "0.0.0.0"], "can be reached from other machines: set an API key"),
         ([*BUILD, "--read-key", "r"], "would leave writing open"),
         ([*BUILD, "--read-key", "k", "--api-key", "k"], "are the same"),

@@ -1,5 +1,6 @@
 """An engine with a store of its own, and what tests ask of it."""
 
+import numpy as np
 import pytest
 from server import until
 
@@ -43,6 +44,15 @@ def give(engine, id, clicked, examined=None):
 
 def change(engine, **what):
     return engine.ask(lambda answer: PendingLabelChange(LabelChange(0.0, **what), answer))
+
+
+def visits(engine, first, n):
+    """So many visits, numbered from first on, of which half have a click; all are learned."""
+    random = np.random.default_rng(first)
+    for i in range(first, first + n):
+        labels = rank(engine, context=random.standard_normal(D), id=f"v{i}").labels
+        give(engine, f"v{i}", labels[:1] if random.random() < 0.5 else [])
+    until(lambda: engine.learning.backlog == 0)
 
 
 def as_if_killed(engine):

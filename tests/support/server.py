@@ -1,7 +1,6 @@
 """A real server process, started and stopped as a user would, or killed; and one in a thread."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import httpx2
 import uvicorn
+from fork_server import environment, fork_server
 
 BUILD = ("--features", "4", "--labels", "a,b,c,d,e,f")
 PATIENCE = 60.0  # seconds until something that must happen is taken not to
@@ -65,19 +65,25 @@ class LocalServer(Asking):
 
 
 class Server(Asking):
-    """`semibandit serve` on a free port of loopback, once a line begins with `ready`."""
+    """`semibandit serve` on a free port of loopback, once a line begins with `ready`.
+
+    It is a fork of a process that has imported the service, unless `env` is given, if only as {}:
+    then Python is started anew.
+    """
 
     def __init__(self, store, *arguments, env=None, port=0, ready=("http://", "https://"), **popen):
-        command = [sys.executable, "-m", "semibandit", "serve", "--store", str(store)]
-        command += ["--port", str(port), *map(str, arguments)]
-        self.process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "NO_COLOR": "1", **(env or {})},
-            **popen,
-        )
+        command = ["serve", "--store", str(store), "--port", str(port), *map(str, arguments)]
+        if env is None and not popen:
+            self.process = fork_server().start(command)
+        else:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "semibandit", *command],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env={**environment(), **(env or {})},
+                **popen,
+            )
         self.errors = []
         self._reader = threading.Thread(target=self._read_errors, daemon=True)
         self._reader.start()

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from semibandit.errors import MissingFile
+from semibandit.errors import FileError, MissingFile
 
 __all__ = ["put_in_place", "replacing"]
 
@@ -35,10 +35,14 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     ------
     MissingFile
         If the folder of `path` does not exist.
+    FileError
+        If `path` is a folder.
     """
     target = Path(os.path.realpath(path))  # a link stays a link
     if not target.parent.is_dir():
         raise MissingFile(f"cannot save {os.fspath(path)}: there is no folder {target.parent}")
+    if target.is_dir():
+        raise FileError(f"cannot save {os.fspath(path)}: it is a folder, not a file")
     _remove_leftovers(target)
     beside = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:

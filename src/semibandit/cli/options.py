@@ -23,6 +23,7 @@ __all__ = [
     "Bias",
     "Cost",
     "Data",
+    "Device",
     "EXAMINATION_HELP",
     "Examination",
     "FEATURE_WORDS",
@@ -154,8 +155,19 @@ Features = Annotated[
 ]
 
 # Where it runs.
+Device = Annotated[
+    str | None,
+    typer.Option(
+        help="Where full matrices are kept: cuda or cuda:1 for a GPU (extra gpu), cpu for the same "
+        "in torch. By default numpy. It is not saved with the learner."
+    ),
+]
 Backend = Annotated[
-    str, typer.Option(help="local, or ray or dask for a cluster that is running already.")
+    str,
+    typer.Option(
+        help="local; ray for a Ray cluster, or a Ray that is started here if there is none; or "
+        "dask for a cluster that is running already."
+    ),
 ]
 Address = Annotated[str | None, typer.Option(help="The cluster's address.")]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at a time; by default one per core.")]

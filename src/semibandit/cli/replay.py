@@ -17,6 +17,7 @@ from semibandit.cli.options import (
     AtLeast,
     Bias,
     Cost,
+    Device,
     Examination,
     Features,
     Forget,
@@ -71,7 +72,7 @@ def replay(
     scale: Scale = None, bias: Bias = None, project: Project = None, probe: Probe = None,
     at_least: AtLeast = None, forget: Forget = None,
     examination: Examination = None, seed: Seed = None,
-    slots: Slots = None,
+    slots: Slots = None, device: Device = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Only the first so many rows.")] = None,
     labels: LabelColumns = None,
     features: Features = None,
@@ -116,14 +117,14 @@ def replay(
         if not is_log(data):
             if since is not None:
                 raise InputError("--since is for the log of a service: data sets have no time")
-            _replay_data(data, words | given(features=named), play, save)
+            _replay_data(data, words | given(features=named), play, save, device)
         elif play:
             raise InputError(
                 f"--{next(iter(play))} does not go with a log: what was shown is in it"
             )
         else:
             _check_log_features(data, named)
-            _replay_log(data, words, since, save)
+            _replay_log(data, words, since, save, device)
 
 
 def read_data(
@@ -136,7 +137,9 @@ def read_data(
         return read_dataset(data, labels=label_columns(labels), columns=columns, progress=progress)
 
 
-def _replay_data(data: str, words: dict[str, Any], play: dict[str, Any], save: Path | None) -> None:
+def _replay_data(
+    data: str, words: dict[str, Any], play: dict[str, Any], save: Path | None, device: str | None
+) -> None:
     form = play.get("format", FORMATS[0])
     if form not in FORMATS:
         raise InputError(f"--format = {form!r}, but it must be one of {', '.join(FORMATS)}")
@@ -149,7 +152,10 @@ def _replay_data(data: str, words: dict[str, Any], play: dict[str, Any], save: P
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     dataset = read_data(data, play.get("labels"), own.columns)
-    learners = {name: one.learner_for(dataset) for name, one in players.items()}
+    learners = {
+        name: one.learner_for(dataset, device if one is own or _has_full_matrices(one) else None)
+        for name, one in players.items()
+    }
     results = {}
     for name, setting in players.items():  # all mistakes have been found: now the work
         trace = replayed(setting, dataset, learner=learners[name], progress=None)
@@ -157,6 +163,10 @@ def _replay_data(data: str, words: dict[str, Any], play: dict[str, Any], save: P
         if out is not None:
             write_trace(trace, out / f"{_file_name(name)}.{form}")
     _show(dataset, results)
+    for name, learner in learners.items():
+        if undecided := getattr(learner, "undecided", 0):
+            times = "once" if undecided == 1 else f"{undecided:,} times"
+            print_line(f"{name}: float32 could not tell two labels apart {times}")
     if out is not None:
         every = {name: {"setting": s.json(), **results[name]} for name, s in players.items()}
         write_json(out / "results.json", every)
@@ -168,13 +178,21 @@ def _replay_data(data: str, words: dict[str, Any], play: dict[str, Any], save: P
         print_line(f"wrote {save}")
 
 
-def _replay_log(log: str, words: dict[str, Any], since: str | None, save: Path | None) -> None:
+def _has_full_matrices(setting: Setting) -> bool:
+    """Whether the learner can be on a device; a baseline that cannot is compared from numpy."""
+    return setting.model.partition(":")[0] == "full" and not setting.ignores(["model"])
+
+
+def _replay_log(
+    log: str, words: dict[str, Any], since: str | None, save: Path | None, device: str | None
+) -> None:
     from semibandit._util.blas import one_thread
     from semibandit.evaluation.replay_log import replay_log
 
     start = None if since is None else time.time() - parse_duration("--since", since)
     one_thread()
-    found = replay_log(log, _changed_learner(log, words) if words else None, since=start)
+    changed = _changed_learner(log, words, device) if words else None
+    found = replay_log(log, changed, since=start, device=device)
     print_table(
         ("learner", "events", "passed over", "click rate", "expected", "Brier score"),
         [
@@ -213,7 +231,7 @@ def _check_log_features(log: str, words: str | None) -> None:
         raise InputError(f"--features = {words!r}, but this log was made with {there}")
 
 
-def _changed_learner(log: str, words: dict[str, Any]) -> Any:
+def _changed_learner(log: str, words: dict[str, Any], device: str | None) -> Any:
     """A new learner like the one that the log began with, except for what was changed."""
     from semibandit.store.export import open_log
 
@@ -226,7 +244,7 @@ def _changed_learner(log: str, words: dict[str, Any]) -> Any:
         )
     spec = LearnerSpec.of(first).changed(**words)
     features = first.features or first.n_features
-    return spec.build(features, first.n_labels if first.numbered else first.labels)
+    return spec.build(features, first.n_labels if first.numbered else first.labels, device)
 
 
 def _different(own: Setting, text: str) -> Setting:

@@ -18,6 +18,7 @@ from semibandit.cli.options import (
     AtLeast,
     Bias,
     Cost,
+    Device,
     Examination,
     Forget,
     Learner,
@@ -36,6 +37,7 @@ from semibandit.cli.options import (
 from semibandit.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
+    from semibandit.models.sharded.placement import Shards
     from semibandit.service.config import StoreConfig
     from semibandit.service.settings import Settings
 
@@ -72,7 +74,7 @@ def serve(
     ] = None,
     wait: options.Wait = None, keep: options.Keep = None, randomise: options.Randomise = None,
     holdout: options.Holdout = 0.0, holdout_policy: options.HoldoutPolicy = "uniform",
-    learn_holdout: options.LearnHoldout = False,
+    learn_holdout: options.LearnHoldout = False, device: Device = None,
     host: options.Host = "127.0.0.1", port: options.Port = 8000,
     allow_host: options.AllowHost = None, root_path: options.RootPath = "",
     certfile: options.CertFile = None, keyfile: options.KeyFile = None,
@@ -85,6 +87,7 @@ def serve(
     body_timeout: options.BodyTimeout = 30.0, keep_alive: options.KeepAlive = 60.0,
     grace: options.Grace = 10.0,
     follow: options.Follow = False, follow_rank: options.FollowRank = False,
+    shards: options.Shards = None, ray: options.Ray = None,
     access_log: options.AccessLog = False, log_format: options.LogFormat = "text",
     log_level: options.LogLevel = "info",
 ) -> None:  # fmt: skip
@@ -117,7 +120,7 @@ def _settings(given: dict[str, Any]) -> Settings:
     files = ("api_key_file", "read_key_file", "certfile", "keyfile")
     same = (
         "wait", "snapshot_every", "api_key", "read_key", "follow", "follow_rank", "root_path",
-        "randomise", "holdout", "holdout_policy", "learn_holdout",
+        "randomise", "holdout", "holdout_policy", "learn_holdout", "device",
     )  # fmt: skip
     plain: dict[str, Any] = {name: given[name] for name in same}
     plain["follow"] |= plain["follow_rank"]
@@ -137,10 +140,26 @@ def _settings(given: dict[str, Any]) -> Settings:
             keep_alive=given["keep_alive"],
             grace=given["grace"],
         ),
+        shards=_shards(given["shards"], given["ray"], given["device"]),
         keep=None if given["keep"] is None else parse_duration("keep", given["keep"]),
         allow_hosts=tuple(given["allow_host"] or ()),
         logs=LogSettings(given["access_log"], given["log_format"], given["log_level"]),
     )
+
+
+def _shards(n: int | None, ray: str | None, device: str | None) -> Shards | None:
+    """How labels are divided; while a shard is lost, requests are told to come again.
+
+    On a GPU each shard has one of its own.
+    """
+    from semibandit.models.sharded.placement import Shards
+
+    if n is None and ray is not None:
+        raise InputError(f"--ray = {ray!r} without --shards: say among how many to divide labels")
+    gpu = {"num_gpus": 1} if (device or "").startswith("cuda") else {}
+    if n is None:
+        return None
+    return Shards(n, on="ray", address=ray, ray_actor_options=gpu, missing="raise")
 
 
 def _store_config(context: typer.Context) -> StoreConfig:

@@ -13,8 +13,8 @@ __all__ = [
     "AccessLog", "AllowHost", "ApiKeyFile", "BodyTimeout", "CertFile", "Config", "Follow",
     "FollowRank", "Grace", "HeaderTimeout", "Holdout", "HoldoutPolicy", "Host", "Keep",
     "KeepAlive", "KeyFile", "LearnHoldout", "LogFormat", "LogLevel", "MaxBody", "MaxLabels",
-    "MaxSlots", "MaxWaiting", "Port", "Randomise", "ReadKey", "ReadKeyFile", "RootPath",
-    "SnapshotEvery", "StoreTimeout", "Wait",
+    "MaxSlots", "MaxWaiting", "Port", "Randomise", "Ray", "ReadKey", "ReadKeyFile", "RootPath",
+    "Shards", "SnapshotEvery", "StoreTimeout", "Wait",
 ]  # fmt: skip
 
 
@@ -143,6 +143,24 @@ Follow = Annotated[
 FollowRank = Annotated[
     bool,
     typer.Option("--follow-rank", help="Answer requests to rank while following, without a log."),
+]
+
+# Where its labels are.
+Shards = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Divide the labels among so many processes of a Ray cluster. It is chosen at every "
+        "start; the store does not depend on it.",
+    ),
+]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        help="The Ray cluster of the shards: its address, or auto for the one of RAY_ADDRESS or "
+        "`ray start`, or else a Ray that is started here and ends with the service.",
+        metavar="ADDRESS",
+    ),
 ]
 
 # What is written to stderr.

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from semibandit._util.jit import FAST
+from semibandit.models.compiled_steps import copy
 from semibandit.models.compiled_updates import gains, seen_norm2, start_row, update
 from semibandit.policies.compiled import better, candidates_for, choose
 from semibandit.policies.compiled_surrogate import clip, step_size
@@ -20,6 +21,8 @@ from semibandit.policies.fast_rule import PROBE_DEVIATIONS
 from semibandit.theory.slate import SCORE_GRID
 
 __all__ = ["diagonal_rounds", "shared_rounds", "window_rounds"]
+
+FEW = 8  # candidates are looked at alone if there are at least so many times as many labels
 
 
 @njit(**FAST)
@@ -57,12 +60,14 @@ def collect(t, inputs, score, rule, candidates):
 
 
 @njit(**FAST)
-def collect_touched(n, t, inputs, window, rule, candidates):
-    """`collect` for the n touched labels of a window."""
+def collect_touched(before, n, t, inputs, window, rule, candidates):
+    """`collect` for the touched labels of a window: those that it was opened for, and those from
+    number `before` to n that were touched since."""
     mask, eps, R = inputs.mask, inputs.spread[t], rule.R
-    label_of, margin = window.rows.label_of, window.looks.margin
+    label_of, margin, opened = window.rows.label_of, window.looks.margin, window.opened
     score, tie, label, have = candidates.score, candidates.tie, candidates.label, 0
-    for j in range(n):
+    for k in range(len(opened) + n - before):
+        j = opened[k] if k < len(opened) else before + k - len(opened)
         i = label_of[j]
         if len(mask) and not mask[t, i]:
             continue
@@ -145,13 +150,13 @@ def window_rounds(rule, inputs, window, n, untouched, outcome):
     Returns how many labels are touched after them.
     """
     rows, margin, R, most = window.rows, window.looks.margin, rule.R, len(window.rows.label_of)
-    dtype = rows.w.dtype
+    dtype, before = rows.w.dtype, n
     u, z = np.empty(rows.w.shape[1], dtype), np.empty(len(window.contexts.xx), dtype)
     candidates = candidates_for(most, outcome.slates.shape[1])
     shown = np.zeros(most, np.bool_)
     row, move, step = np.empty(most, np.int64), np.empty(most), np.empty(most)  # what changes
     for t in range(len(inputs.slots)):
-        have = collect_touched(n, t, inputs, window, rule, candidates)  # steps 2 and 3
+        have = collect_touched(before, n, t, inputs, window, rule, candidates)  # steps 2 and 3
         have = collect_untouched(have, t, inputs, window, untouched, rule, candidates)
         size = choose(have, candidates, min(inputs.slots[t], have), rule)
         if is_probed(t, size, have, inputs):
@@ -214,14 +219,17 @@ def diagonal_rounds(rule, inputs, contexts, state, outcome):
     R, K, w, A, A_inv = rule.R, state.w.shape[1], state.w, state.A, state.A_inv
     feature, value, fading = contexts.feature, contexts.value, state.fading
     margin, norm2, score = np.empty(K), np.empty(K), np.empty(K)
-    fades, c = len(fading.grow) > 0, np.empty(K)
+    fades, c = len(fading.grow) > 0, np.ones(K)
     candidates = candidates_for(K, outcome.slates.shape[1])
     for t in range(len(inputs.slots)):
         first, end = contexts.ptr[t], contexts.ptr[t + 1]
+        if fades:
+            copy(fading.factor * fading.grow[t], c)
         margin[:] = 0.0
         norm2[:] = 0.0
-        if fades:
-            c[:] = fading.factor * fading.grow[t]
+        if not rule.project_all and has_few_candidates(t, inputs):
+            look_at_candidates(first, end, contexts, state, c, t, inputs, margin, norm2)
+        elif fades:
             look_faded(first, end, contexts, state, c, margin, norm2)
         else:
             for e in range(first, end):
@@ -256,6 +264,24 @@ def diagonal_rounds(rule, inputs, contexts, state, outcome):
                 grown = A[r, i] + x * x
                 A[r, i], A_inv[r, i] = grown, 1.0 / grown
                 w[r, i] += step * x / grown
+
+
+@njit(**FAST)
+def has_few_candidates(t, inputs):
+    """Whether so few labels may be shown in round t that it pays to look at them alone."""
+    mask = inputs.mask
+    return len(mask) > 0 and np.sum(mask[t]) * FEW < mask.shape[1]
+
+
+@njit(**FAST)
+def look_at_candidates(first, end, contexts, state, c, t, inputs, margin, norm2):
+    """Add up margins and norms of the candidates of round t; c is 1 if nothing fades."""
+    for i in inputs.labels:
+        if inputs.mask[t, i]:
+            for e in range(first, end):
+                r, x = contexts.feature[e], contexts.value[e]
+                margin[i] += x * state.w[r, i]
+                norm2[i] += x * x * min(c[i] * state.A_inv[r, i], 1.0)
 
 
 @njit(**FAST)

@@ -37,7 +37,7 @@ def replay(
     The learner goes on from the state it is in. A learner with full information is told all
     relevant labels, any other those that it showed. SlateUCB and Greedy with full or diagonal
     matrices, and OBR, run on compiled runners (with numba, the extra `fast`): the same decisions,
-    many times faster.
+    many times faster. With `Full(device=...)` whole windows of rounds are played on the device.
 
     Parameters
     ----------
@@ -54,6 +54,7 @@ def replay(
         The most labels to show: one number, one per round, or None for no limit.
     candidates : iterable of labels or T×K array, optional
         The labels that may be shown, or which of them may in which round. By default all may.
+        Labels that are candidates in none of the next rounds are not looked at.
     keep_slates : bool
         False forgets the slates once they are counted, which saves memory.
     plain : bool
@@ -87,7 +88,9 @@ def replay(
     record = Recorder(len(names), learner.a, learner.cost, keep_slates=keep_slates)
     most = feed.most if learner.cost.limit is None else min(feed.most, learner.cost.limit)
     alone = learner.learner if isinstance(learner, Randomised) else learner
-    runner = None if plain or alone is not learner else runner_for(alone, most, threads)
+    runner = None
+    if not plain and alone is learner:
+        runner = runner_for(alone, most, threads, masked=candidates is not None)
     try:
         with progress_bar(feed.length, type(learner).__name__, progress) as advance:
             for block in feed:

@@ -12,9 +12,9 @@ from semibandit._util.arrays import Floats
 from semibandit._util.progress import ProgressOption, progress_bar
 from semibandit.policies.examination import at_positions, up_to_last_click
 from semibandit.policies.learner import Learner
-from semibandit.policies.persistence import LOG_POSITION, Snapshot, snapshot_of
+from semibandit.policies.persistence import LOG_POSITION, Snapshot, snapshot_of, to_device
 from semibandit.store.event import Decision, Feedback
-from semibandit.store.export import open_log
+from semibandit.store.export import Log, open_log
 from semibandit.store.rebuild import check_learns_from_shown, context_for, learn_event
 
 __all__ = ["ReplayedLog", "replay_log"]
@@ -88,6 +88,7 @@ def replay_log(
     learner: Learner | None = None,
     *,
     since: float | None = None,
+    device: str | None = None,
     progress: ProgressOption = None,
 ) -> ReplayedLog:
     """Learn the log of a service again, event by event, in its order.
@@ -105,6 +106,8 @@ def replay_log(
     since : float, optional
         Learn only feedback of this time and later, in seconds since 1970; labels come and go from
         the beginning on.
+    device : {"cuda", "cuda:1", ..., "cpu"}, optional
+        Where the model of the learner that the log began with is to be, see `Full`.
     progress : bool, callable or None
         Show a bar; by default if there is a terminal. A function is called with the events learned.
 
@@ -122,7 +125,7 @@ def replay_log(
     expected = error = 0.0
     with open_log(log) as opened, progress_bar(None, "events", progress) as advance:
         own = learner is None and since is None
-        learner = opened.learner if learner is None else learner
+        learner = _first_learner(opened, device) if learner is None else learner
         check_learns_from_shown(learner)
         position, removed = 0, opened.removed
         for seq, event, decision in opened.learnable_events():
@@ -147,6 +150,10 @@ def replay_log(
     return ReplayedLog(
         learner, **counts, expected=expected, brier=brier, position=position, removed=removed
     )
+
+
+def _first_learner(opened: Log, device: str | None) -> Learner:
+    return opened.learner if device is None else to_device(opened.learner, device)
 
 
 def _predicted(

@@ -23,13 +23,13 @@ from semibandit.evaluation.compiled_types import (
     Untouched,
 )
 from semibandit.models.diagonal import DiagonalState
-from semibandit.models.full import FullState
+from semibandit.models.full import Full, FullState
 from semibandit.models.shared import SharedState
 from semibandit.policies.fast_rule import TABLE, FastRule
 from semibandit.policies.features.encoder import Encoder
 from semibandit.policies.learner import Learner
 
-__all__ = ["PreparedBlock", "Runner", "runner_for"]
+__all__ = ["PreparedBlock", "Runner", "RunnerBase", "runner_for"]
 
 TABLE_SLOTS = (
     1024  # slots up to which costs other than ours are given to compiled loops, as a table
@@ -84,7 +84,9 @@ class Runner(Protocol):
         ...
 
 
-def runner_for(learner: Learner, most: int, threads: int | None) -> Runner | None:
+def runner_for(
+    learner: Learner, most: int, threads: int | None, *, masked: bool = False
+) -> Runner | None:
     """The runner for a learner, or None if it has to be played round by round.
 
     Parameters
@@ -95,9 +97,18 @@ def runner_for(learner: Learner, most: int, threads: int | None) -> Runner | Non
         The most labels a slate may have.
     threads : int, optional
         How many threads may be used; by default one for each core.
+    masked : bool
+        Whether some labels may be shown in some rounds only.
     """
     rule = learner.fast_rule()
-    if rule is None or rule.loss is None or not rule.learns_all_shown or not has_numba():
+    if rule is None or rule.loss is None or not rule.learns_all_shown:
+        return None
+    model = getattr(learner, "model", None)
+    if isinstance(model, Full) and model.device is not None:
+        from semibandit.evaluation.gpu_runner import GpuRunner, can_play
+
+        return GpuRunner(learner, rule, most) if can_play(rule, most, masked=masked) else None
+    if not has_numba():
         return None
     if rule.cost_kind == TABLE and most > TABLE_SLOTS:
         return None
@@ -111,7 +122,7 @@ def runner_for(learner: Learner, most: int, threads: int | None) -> Runner | Non
     return SharedRunner(learner, rule, most) if isinstance(state, SharedState) else None
 
 
-class _Base:
+class RunnerBase:
     """What the runners share: the learner, its rule in numbers, and which rows hold a label."""
 
     def __init__(self, learner: Learner, rule: FastRule, most: int) -> None:
@@ -153,7 +164,7 @@ class _Base:
         pass
 
 
-class WindowRunner(_Base):
+class WindowRunner(RunnerBase):
     """Full matrices, a window at a time."""
 
     def __init__(self, learner: Learner, rule: FastRule, most: int, threads: int) -> None:
@@ -181,19 +192,30 @@ class WindowRunner(_Base):
 
         n, rounds = self.window.state.n, end - first
         inputs = self.inputs(block, first, end, self.spread(rounds))
-        arrays = self.window.open(block.X[first:end], self.most)
+        labels, untouched = self._candidates(inputs.mask)
+        arrays = self.window.open(block.X[first:end], self.most, labels)
         part = outcome.part(first, end)
         try:
-            n = window_rounds(self.numbers, inputs, arrays, n, self.untouched, part)
+            n = window_rounds(self.numbers, inputs, arrays, n, untouched, part)
         finally:  # weights have moved: matrices must follow, whatever happens
             self.window.close(n)
             self.count(block, first, end)
+
+    def _candidates(self, mask: Bools) -> tuple[Ints | None, Untouched]:
+        """The labels that a window has to look at, None for all, and those that are untouched.
+
+        If only labels that are learned are projected, these are the candidates of its rounds.
+        """
+        if not len(mask) or self.rule.project_all:
+            return None, self.untouched
+        wanted, order = np.asarray(mask.any(axis=0)), self.untouched.labels
+        return np.flatnonzero(wanted), Untouched(order[wanted[order]], np.zeros(1, dtype=np.intp))
 
     def close(self) -> None:
         self.window.shut_down()
 
 
-class DiagonalRunner(_Base):
+class DiagonalRunner(RunnerBase):
     """Diagonal matrices: one compiled loop."""
 
     def play(self, block: PreparedBlock) -> Outcome:
@@ -211,7 +233,7 @@ class DiagonalRunner(_Base):
         return outcome
 
 
-class SharedRunner(_Base):
+class SharedRunner(RunnerBase):
     """OBR: one compiled loop."""
 
     def play(self, block: PreparedBlock) -> Outcome:

@@ -1,4 +1,4 @@
-"""Where runs are executed: this machine's cores, or a Ray or Dask cluster that is running.
+"""Where runs are executed: this machine's cores, or a Ray or Dask cluster.
 
 All three are joblib backends: a sweep is one `joblib.Parallel` on each of them. Runs must not
 compete for cores: joblib's own pool, loky, is told to give each one thread of BLAS, OpenMP and
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from semibandit._util.checks import is_whole
 from semibandit._util.extras import import_extra
+from semibandit._util.ray_cluster import connect_ray
 from semibandit.errors import InputError, RunError
 
 __all__ = ["JoblibCall", "check_cluster", "unordered_results"]
@@ -82,11 +83,8 @@ def _local(address: str | None, jobs: int | None) -> Iterator[Connection]:
 
 @contextmanager
 def _ray(address: str | None, jobs: int | None) -> Iterator[Connection]:
-    """The Ray this process is connected to, or the one at `address`, or the one on this machine."""
-    ray = _sweep_extra("ray", "ray")
-    ours = address is not None or not ray.is_initialized()
-    if ours:
-        ray.init(address=address or "auto")
+    """The Ray this process is connected to, or the one at `address`; see `connect_ray`."""
+    ray, ours = connect_ray(address, "this sweep")
     try:
         cores = int(ray.cluster_resources()["CPU"])
         options = {"n_jobs": jobs or cores}

@@ -73,9 +73,9 @@ class Setting(LearnerSpec):
         named = self.named_features()
         return named if named is None else "all" if isinstance(named, Hashed) else named.names
 
-    def learner_for(self, data: Dataset) -> Learner:
-        """A new learner for this data set."""
-        return self.build(self.named_features() or data.d, data.K)
+    def learner_for(self, data: Dataset, device: str | None = None) -> Learner:
+        """A new learner for this data set, on this device."""
+        return self.build(self.named_features() or data.d, data.K, device)
 
     def contexts_of(self, data: Dataset) -> Any:
         """The contexts of the data set's training part, as `replay` takes them."""

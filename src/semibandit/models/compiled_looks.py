@@ -12,7 +12,7 @@ from numba import njit
 
 from semibandit._util.jit import FAST
 from semibandit._util.numba import mark_loaded
-from semibandit.models.compiled_steps import dot
+from semibandit.models.compiled_steps import copy, dot
 from semibandit.models.compiled_types import Contexts, Looks, Products, Rows
 from semibandit.models.simd import ROWS, VECTOR, B, chunk, forms, products
 
@@ -91,24 +91,24 @@ def product(A, d, XT, offsets, acc, P, out):
 
 
 @njit(**FAST)
-def lower_norms(first, end, rows, XT, offsets, acc, norm2):
-    """norm2[j, b] -= Σ_v (v·x_b)² for the low-rank rows j in first..end, their v ROWS at a time."""
+def lower_norms(which, rows, XT, offsets, acc, norm2):
+    """norm2[j, b] -= Σ_v (v·x_b)² for the low-rank rows j in `which`, their v ROWS at a time."""
     V, before, d = rows.V, rows.before, rows.w.shape[1]
     flat, C, D = V.reshape(V.size), chunk(XT), padded(d)
     row_of = np.empty(ROWS, np.int64)
-    j, v, have = first, np.int64(-1), 0
+    p, end, v, have = 0, len(which), np.int64(-1), 0
     while True:
-        while v < 0 and j < end:  # the next row that has vectors
-            if rows.block_of[j] < 0:
-                v = rows.newest_of[j]
-            j += 1
+        while v < 0 and p < end:  # the next row that has vectors
+            if rows.block_of[which[p]] < 0:
+                v = rows.newest_of[which[p]]
+            p += 1
         if v >= 0:
-            offsets[have], row_of[have] = v * d, j - 1
+            offsets[have], row_of[have] = v * d, which[p - 1]
             have += 1
             v = before[v]
         elif have == 0:
             return
-        if have == ROWS or (v < 0 and j == end):
+        if have == ROWS or (v < 0 and p == end):
             for k in range(have, ROWS):
                 offsets[k] = offsets[0]
             for q in range(0, XT.size // D, C):
@@ -121,28 +121,30 @@ def lower_norms(first, end, rows, XT, offsets, acc, norm2):
 
 
 @njit(**FAST)
-def look_at_window(first, end, rows, contexts, kept, looks):
-    """The margins and norms of rows first..end at all contexts, and the products to be kept."""
+def look_at_window(which, rows, contexts, kept, looks):
+    """The margins and norms of rows `which` at all contexts, and the products to be kept."""
     w, A, block_of, XT = rows.w, rows.A_inv, rows.block_of, contexts.XT
     margin, norm2, product_of = looks.margin, looks.norm2, kept.product_of
     d = w.shape[1]
     flat, C, D = w.reshape(w.size), chunk(XT), padded(d)
     offsets, acc = np.empty(ROWS, np.int64), np.empty(ROWS * C, w.dtype)
-    for j in range(first, end, ROWS):
-        offsets_of(j, end, d, offsets)
+    for p in range(0, len(which), ROWS):
+        for k in range(ROWS):  # the last row stands for those after it
+            offsets[k] = which[min(p + k, len(which) - 1)] * d
         for q in range(0, XT.size // D, C):
             products(flat, offsets, d, XT, q * D, acc)
-            for k in range(min(ROWS, end - j)):
+            for k in range(min(ROWS, len(which) - p)):
+                line = margin[which[p + k]]
                 for b in range(C):
-                    margin[j + k, q + b] = acc[k * C + b]
-    for j in range(first, end):
+                    line[q + b] = acc[k * C + b]
+    for j in which:
         if product_of[j] >= 0:
             product(A[block_of[j]], d, XT, offsets, acc, kept.P[product_of[j]], norm2[j])
         elif block_of[j] >= 0:
             quadratic(A[block_of[j]], d, contexts, offsets, norm2[j])
         else:
-            norm2[j] = contexts.xx
-    lower_norms(first, end, rows, XT, offsets, acc, norm2)
+            copy(contexts.xx, norm2[j])
+    lower_norms(which, rows, XT, offsets, acc, norm2)
 
 
 @njit(**FAST)
@@ -180,10 +182,10 @@ def look_at_chunks(n, rows, X, XT, xx):
     dtype = rows.w.dtype
     wide = XT.size // padded(d)
     padded_xx = np.zeros(wide, dtype)
-    padded_xx[: len(xx)] = xx
+    copy(xx, padded_xx[: len(xx)])
     looks = Looks(np.empty((n, wide), dtype), np.empty((n, wide), dtype))
     none = Products(np.full(n, -1), np.empty((0, wide, d), dtype))
-    look_at_window(0, n, rows, Contexts(X, XT, 2 * XT, padded_xx), none, looks)
+    look_at_window(np.arange(n), rows, Contexts(X, XT, 2 * XT, padded_xx), none, looks)
     return looks
 
 

@@ -13,7 +13,7 @@ from numba import njit
 
 from semibandit._util.jit import EXACT, FAST
 
-__all__ = ["append_row", "direction", "dot", "move_row", "subtract"]
+__all__ = ["append_row", "copy", "direction", "dot", "move_row", "subtract"]
 
 
 @njit(**FAST)
@@ -23,6 +23,17 @@ def dot(v, x):
     for c in range(len(x)):
         total += v[c] * x[c]
     return total
+
+
+@njit(**FAST)
+def copy(source, into):
+    """into = source, entry by entry.
+
+    `into[:] = source` would make numba compile the text of an error about shapes as well, which
+    takes it longer than the rest of a function.
+    """
+    for c in range(len(into)):
+        into[c] = source[c]
 
 
 @njit(**FAST)
@@ -44,7 +55,7 @@ def times_dense(A, x, u):
 @njit(**FAST)
 def times_vectors(V, before, newest, x, u):
     """u = x - Σ_v (v·x) v over the chain of vectors that ends with `newest`, one by one."""
-    u[:] = x
+    copy(x, u)
     v = newest
     while v >= 0:
         y = dot(V[v], x)
@@ -89,7 +100,8 @@ def subtract(j, u, norm2, rows, vector_of, used, errors, v):
     for c in range(len(u)):
         v[c] = u[c] / root
     if rows.block_of[j] < 0:
-        rows.V[used], rows.before[used], vector_of[used] = v, rows.newest_of[j], j
+        copy(v, rows.V[used])
+        rows.before[used], vector_of[used] = rows.newest_of[j], j
         rows.newest_of[j] = used
         return used + 1
     A = rows.A_inv[rows.block_of[j]]

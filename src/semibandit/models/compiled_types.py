@@ -113,3 +113,4 @@ class WindowArrays(NamedTuple):
     looks: Looks
     log: UpdateLog
     fading: FadingArrays
+    opened: Ints  # the rows that were looked at when it was opened, sorted

@@ -12,6 +12,7 @@ from numba import njit
 from semibandit._util.jit import EXACT, FAST, INLINED
 from semibandit.models import fading
 from semibandit.models.compiled_looks import padded
+from semibandit.models.compiled_steps import copy
 from semibandit.models.simd import ROWS, B, contexts_at_once, dots
 
 __all__ = ["gains", "link_vectors", "mirror", "seen_norm2", "start_row", "update", "write_back"]
@@ -43,7 +44,7 @@ def times_lower(A, x, u):
 def times_low_rank(V, before, newest, x, u):
     """u = x - Σ_v (v·x) v over the chain of vectors that ends with `newest`, four at a time."""
     d = len(u)
-    u[:] = x
+    copy(x, u)
     v = newest
     while v >= 0:
         v1 = before[v]
@@ -115,7 +116,7 @@ def update(j, t, move, step, shown, window, u, z):
 
     Every later margin and norm of the window follows. u (d) and z (B) are overwritten.
     """
-    contexts, rows, kept, looks, log, fading = window
+    contexts, rows, kept, looks, log, fading, _ = window
     w, margin, norm2 = rows.w, looks.margin, looks.norm2
     direction(j, t, contexts, rows, kept, log, u)
     times(u, contexts.XT, t, z)

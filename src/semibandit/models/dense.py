@@ -49,12 +49,26 @@ class DenseBlocks:
     @classmethod
     def from_arrays(cls, arrays: Arrays, n_rows: int, d: int, dtype: type) -> DenseBlocks:
         """The matrices of a snapshot with so many rows; `FileError` if it is damaged."""
+        if "A_packed" in arrays:
+            return cls._from_packed(arrays, n_rows, d, dtype)
         n, n_errors = (len(arrays.get(name, ())) for name in ("A_inv", "lost"))
         A_inv = take(arrays, "A_inv", (n, d, d), dtype)
         error = take(arrays, "lost", (n_errors, d, d), dtype)
         row_of = take_index(arrays, "A_row", n, limit=n_rows)
         error_of = take_index(arrays, "sharp", n_rows, limit=n_errors, least=NONE)
         return cls(n, n_errors, A_inv, row_of, _inverted(row_of, n_rows), error, error_of)
+
+    @classmethod
+    def _from_packed(cls, arrays: Arrays, n: int, d: int, dtype: type) -> DenseBlocks:
+        """The matrices of a snapshot from a device: the lower half of each, row by row."""
+        packed = take(arrays, "A_packed", (n, d * (d + 1) // 2), np.float32)
+        A_inv: Floats = np.empty((n, d, d), dtype=dtype)
+        r, c = np.tril_indices(d)
+        for first in range(0, n, PRODUCTS // d**2 + 1):
+            some = slice(first, first + PRODUCTS // d**2 + 1)
+            A_inv[some, r, c] = A_inv[some, c, r] = packed[some]
+        rows, none = np.arange(n), np.full(n, NONE, dtype=np.intp)
+        return cls(n, 0, A_inv, rows, rows.copy(), np.empty((0, d, d), dtype=dtype), none)
 
     def arrays(self, n_rows: int) -> Arrays:
         """The arrays of a snapshot, by their names in files."""
@@ -82,6 +96,16 @@ class DenseBlocks:
         """x·A⁻¹x for every matrix."""
         n, d = self.n, len(x)
         return np.asarray((self.A_inv[:n].reshape(n * d, d) @ x).reshape(n, d) @ x)
+
+    def norms_at(self, rows: Ints, x: Floats, norm2: Floats) -> None:
+        """Write x·A⁻¹x of those of these rows that have a matrix into norm2, by place."""
+        blocks, d = self.block_of[rows], len(x)
+        places = np.flatnonzero(blocks >= 0)
+        some = max(1, PRODUCTS // d**2)
+        for first in range(0, len(places), some):
+            part = places[first : first + some]
+            A = self.A_inv[blocks[part]].reshape(len(part) * d, d)
+            norm2[part] = (A @ x).reshape(len(part), d) @ x
 
     def norms_of_many(self, X: Floats, norm2: Floats) -> None:
         """Write x·A⁻¹x for every context x of X and every matrix into norm2[context, row]."""

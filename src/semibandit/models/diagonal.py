@@ -10,6 +10,7 @@ import numpy as np
 from semibandit._util.arrays import Floats, Ints
 from semibandit.models.fading import Forgetful
 from semibandit.models.model import NO_NORMS, NONE, Arrays, Look, Sparse, Vector, one_by_one, take
+from semibandit.models.partial import OneByOne
 
 __all__ = ["Diagonal", "DiagonalState"]
 
@@ -36,7 +37,7 @@ class Diagonal:
 
 
 @dataclass
-class DiagonalState(Forgetful):
+class DiagonalState(OneByOne, Forgetful):
     """w and A by feature (d×K), so that a sparse context reads whole lines of memory.
 
     If it forgets, each entry fades as the matrix of one feature would (see `fading`): its inverse
@@ -64,6 +65,16 @@ class DiagonalState(Forgetful):
         X = np.array(xs)
         return X @ self.w, X**2 @ self._faded(self.A_inv)
 
+    def look_at(self, x: Vector, labels: Ints) -> Look:
+        rows, value = _entries(x)
+        cells = _cells(rows, labels)
+        A_inv = self._faded(self.A_inv[cells], labels)
+        return Look(x, value @ self.w[cells], value**2 @ A_inv)
+
+    def margins_at(self, x: Vector, labels: Ints) -> Look:
+        rows, value = _entries(x)
+        return Look(x, value @ self.w[_cells(rows, labels)], NO_NORMS)
+
     def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
         rows, value = _entries(look.x)
         x, at_moved, at_shown = value[:, None], _cells(rows, moved), _cells(rows, shown)
@@ -72,7 +83,7 @@ class DiagonalState(Forgetful):
         c: float | Floats = 1.0
         A = self.A[at_shown]
         if self.fading is not None:
-            c = self.fading.factors(self._n_matrices())[shown]
+            c = self.fading.factors_at(shown)
             A = np.where(x != 0, np.maximum(A, c), A)
         A = A + c * x**2
         A_inv = 1.0 / A
@@ -118,7 +129,7 @@ class DiagonalState(Forgetful):
         """Columns of A_inv as they count now, those of these labels: min(c/A, 1)."""
         if self.fading is None:
             return A_inv
-        return np.minimum(self.fading.factors(self._n_matrices())[labels] * A_inv, 1.0)
+        return np.minimum(self.fading.factors_at(labels) * A_inv, 1.0)
 
     def _n_matrices(self) -> int:
         return int(self.w.shape[1])

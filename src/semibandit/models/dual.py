@@ -37,6 +37,7 @@ from semibandit.models.model import (
     take,
     take_index,
 )
+from semibandit.models.partial import OneByOne
 
 __all__ = ["Dual", "DualState"]
 
@@ -185,7 +186,7 @@ class Expansion:
 
 
 @dataclass
-class DualState(Forgetful):
+class DualState(OneByOne, Forgetful):
     """A pool of contexts, each kept once for all labels, and one expansion per label."""
 
     kernel: Kernel
@@ -197,27 +198,36 @@ class DualState(Forgetful):
         self._used = 0  # how many contexts were in use when they were last counted
 
     def look(self, x: Vector) -> Look:
-        look = self.margins(x)
-        assert look.kernel is not None
-        k, kxx = look.kernel[:-1], float(look.kernel[-1])
-        found = [label.norm2(k, kxx) if len(label.points) else kxx for label in self.labels]
-        norm2 = np.array(found)
-        return replace(look, norm2=norm2 if self.fading is None else self.fading.capped(norm2, kxx))
+        return self.look_at(x, np.arange(len(self.labels)))
 
     def margins(self, x: Vector) -> Look:
-        x = dense(x)
-        k = self._kernel(self.pool, x)
-        kxx = float(self._kernel(x[None, :], x)[0])
-        if not kxx > 0:
-            raise InputError(f"the kernel function gives k(x, x) = {kxx:g}; it must be positive")
-        margin = np.zeros(len(self.labels))
-        for i, label in enumerate(self.labels):
-            if len(label.points) or len(label.extra):
-                margin[i] = label.margin(k)
-        return Look(x, margin, NO_NORMS, np.append(k, kxx))
+        return self.margins_at(x, np.arange(len(self.labels)))
 
     def look_many(self, xs: Sequence[Vector]) -> tuple[Floats, Floats]:
         return one_by_one(self, xs)
+
+    def look_at(self, x: Vector, labels: Ints) -> Look:
+        look = self.margins_at(x, labels)
+        assert look.kernel is not None
+        k, kxx = look.kernel[:-1], float(look.kernel[-1])
+        chosen = (self.labels[i] for i in labels.tolist())
+        norm2 = np.array([one.norm2(k, kxx) if len(one.points) else kxx for one in chosen])
+        if self.fading is not None:
+            norm2 = self.fading.capped(norm2, kxx, labels)
+        return replace(look, norm2=norm2)
+
+    def margins_at(self, x: Vector, labels: Ints) -> Look:
+        x = dense(x)
+        chosen = [self.labels[i] for i in labels.tolist()]
+        k = self._kernel_at(x, chosen)
+        kxx = float(self._kernel(x[None, :], x)[0])
+        if not kxx > 0:
+            raise InputError(f"the kernel function gives k(x, x) = {kxx:g}; it must be positive")
+        margin = np.zeros(len(labels))
+        for place, one in enumerate(chosen):
+            if len(one.points) or len(one.extra):
+                margin[place] = one.margin(k)
+        return Look(x, margin, NO_NORMS, np.append(k, kxx))
 
     def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
         if not len(moved) and not len(shown):
@@ -235,8 +245,9 @@ class DualState(Forgetful):
             new[i] = new.get(i, self.labels[i]).grown(k, kxx, point, amount, c)
         if self.budget is not None:
             new = {i: self._within_budget(label, pool) for i, label in new.items()}
-        labels = [new.get(i, label) for i, label in enumerate(self.labels)]
-        self.pool, self.labels = pool, labels
+        self.pool = pool
+        for i, label in new.items():  # from here on nothing can fail
+            self.labels[i] = label
         if self.fading is not None:
             self.fading.touch(shown)
         if self.budget is not None:
@@ -310,6 +321,17 @@ class DualState(Forgetful):
             )
             p, b, e = p + n, b + n * n, e + m
         self.pool, self.labels = pool, labels
+
+    def _kernel_at(self, x: Floats, labels: list[Expansion]) -> Floats:
+        """The values k(pool, x) that these labels need; 0 for contexts that they do not use."""
+        if len(labels) == len(self.labels):
+            return self._kernel(self.pool, x)
+        used = np.zeros(len(self.pool), dtype=np.bool_)
+        for one in labels:
+            used[one.points] = used[one.extra] = True
+        k = np.zeros(len(self.pool))
+        k[used] = self._kernel(self.pool[used], x)
+        return k
 
     def _kernel(self, X: Floats, x: Floats) -> Floats:
         """The values k(X, x) of the kernel function, checked."""

@@ -102,7 +102,11 @@ class Fading:
 
     def factors(self, n: int) -> Floats:
         """c of the first n rows."""
-        since = self.since[:n]
+        return self.factors_at(slice(n))
+
+    def factors_at(self, rows: slice | Ints) -> Floats:
+        """c of these rows."""
+        since = self.since[rows]
         return np.asarray(np.exp2(self.rate * np.where(since < 0, 0, self.now - since)))
 
     def factor(self, row: int) -> float:
@@ -110,9 +114,10 @@ class Fading:
         since = int(self.since[row])
         return 1.0 if since < 0 else float(2.0 ** (self.rate * (self.now - since)))
 
-    def capped(self, norm2: Floats, xx: Floats | float) -> Floats:
-        """The norms c·x·P x of all rows, or the prior's x·x if that is less."""
-        return np.minimum(self.factors(norm2.shape[-1]) * norm2, xx)
+    def capped(self, norm2: Floats, xx: Floats | float, rows: Ints | None = None) -> Floats:
+        """The norms c·x·P x of these rows, by default all, or the prior's x·x if that is less."""
+        c = self.factors(norm2.shape[-1]) if rows is None else self.factors_at(rows)
+        return np.minimum(c * norm2, xx)
 
     def touch(self, rows: Ints) -> None:
         """These rows learn in this round: those of which nothing was known begin to fade."""

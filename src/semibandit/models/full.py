@@ -11,9 +11,11 @@ A label is kept in one of three forms, which agree to the last digit that matter
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -21,13 +23,27 @@ from semibandit._util.arrays import Floats, Ints
 from semibandit._util.checks import shortened
 from semibandit._util.numba import use_compiled
 from semibandit.errors import InputError
+from semibandit.models import partial_looks
+from semibandit.models.best import BestSearch
 from semibandit.models.blas import blas_function
 from semibandit.models.capacity import with_capacity
 from semibandit.models.compiled_types import Rows, UpdatedRows
 from semibandit.models.dense import DenseBlocks
 from semibandit.models.fading import Forgetful, gains
+from semibandit.models.gpu.device import check_word, find_device
 from semibandit.models.low_rank import LowRankPool
-from semibandit.models.model import NO_NORMS, NONE, Arrays, Look, Vector, dense, take, take_index
+from semibandit.models.model import (
+    NO_NORMS,
+    NONE,
+    Arrays,
+    Look,
+    State,
+    Vector,
+    dense,
+    take,
+    take_index,
+)
+from semibandit.models.partial import GRID, Aim, Found, OneByOne
 
 __all__ = ["Full", "FullState"]
 
@@ -41,15 +57,19 @@ class Full:
 
     Parameters
     ----------
-    dtype : {"float64", "float32"}
-        The type of the numbers. "float32" takes half the memory and makes `replay` up to twice as
-        fast. Margins are then good to about 1e-5 for some ten thousand updates of a label, so
-        slates may differ if scores are closer than that.
+    dtype : {"float64", "float32"}, optional
+        The type of the numbers; by default "float64", on a device "float32". "float32" takes half
+        the memory and makes `replay` up to twice as fast. Margins are then good to about 1e-5 for
+        some ten thousand updates of a label, so slates may differ if scores are closer than that.
+    device : {"cuda", "cuda:1", ..., "cpu"}, optional
+        Where weights and matrices are kept: on a GPU, or with "cpu" in torch on the CPU, which is
+        there to try the same code without a GPU. Both need the extra `gpu`. By default they are
+        numpy's. The device is not saved with a learner: `load(path, device="cuda")`.
 
     Raises
     ------
     InputError
-        If dtype is neither of them.
+        If dtype is neither of them, device names none, or dtype is "float64" on a device.
 
     Examples
     --------
@@ -57,24 +77,37 @@ class Full:
     array([1., 1., 1.])
     """
 
-    dtype: str = "float64"
+    dtype: str | None = None
+    device: str | None = None
 
     def __post_init__(self) -> None:
-        if self.dtype not in ("float64", "float32"):
+        if self.device is not None:
+            check_word(self.device)
+        dtype = self.dtype or ("float64" if self.device is None else "float32")
+        if dtype not in ("float64", "float32"):
             raise InputError(
                 f"dtype = {shortened(self.dtype)}, but it must be 'float64' or 'float32'"
             )
+        if dtype == "float64" and self.device is not None:
+            raise InputError(
+                f"dtype = 'float64', but numbers on the device {self.device!r} are 'float32'"
+            )
+        object.__setattr__(self, "dtype", dtype)
 
     @property
     def sparse(self) -> bool:
         return False
 
-    def start(self, n_labels: int, n_features: int) -> FullState:
-        return FullState.start(n_labels, n_features, self.dtype)
+    def start(self, n_labels: int, n_features: int) -> State:
+        if self.device is None:
+            return FullState.start(n_labels, n_features, str(self.dtype))
+        find_device(self.device)  # says what is missing, before torch is imported
+        gpu = importlib.import_module("semibandit.models.gpu.state")
+        return cast(State, gpu.GpuState(n_labels, n_features, self.device))
 
 
 @dataclass
-class FullState(Forgetful):
+class FullState(OneByOne, Forgetful):
     """All labels. Touched ones have a row; arrays by row may be longer than the n that are used."""
 
     n: int
@@ -84,6 +117,10 @@ class FullState(Forgetful):
     count: Ints  # row -> how often it was updated
     dense: DenseBlocks
     low_rank: LowRankPool
+    grid: ClassVar[float] = GRID
+
+    def __post_init__(self) -> None:
+        self.search = BestSearch(self.d, self.w.dtype)  # no part of what was learned
 
     @classmethod
     def start(cls, n_labels: int, d: int, dtype: str = "float64") -> FullState:
@@ -123,6 +160,17 @@ class FullState(Forgetful):
             norm2[self.label_of[: self.n]] = touched
         return replace(look, norm2=norm2)
 
+    def best(self, x: Vector, aim: Aim) -> Found:
+        """The labels that are wanted, see `BestState`."""
+        return self.search.find(self, x, aim)
+
+    def best_many(self, xs: Sequence[Vector], aims: Sequence[Aim]) -> list[Found]:
+        return [*map(self.best, xs, aims)]
+
+    def prefers_best(self, contexts: int, most: int) -> bool:
+        """Whether `best` is expected to cost less than `look`; many contexts are one product."""
+        return contexts == 1 and self.search.pays(self, most)
+
     def margins(self, x: Vector) -> Look:
         plain = dense(x)
         margin = np.zeros(len(self.row_of))
@@ -157,6 +205,15 @@ class FullState(Forgetful):
         self.dense.norms_of_many(X, touched)
         margin[:], norm2[:] = 0.0, xx[:, None]
         margin[:, labels], norm2[:, labels] = X @ self.w[: self.n].T, touched
+
+    def look_at(self, x: Vector, labels: Ints) -> Look:
+        return partial_looks.look_at(self, x, labels)
+
+    def margins_at(self, x: Vector, labels: Ints) -> Look:
+        return partial_looks.margins_at(self, x, labels)
+
+    def look_at_many(self, xs: Sequence[Vector], labels: Sequence[Ints]) -> list[Look]:
+        return partial_looks.look_at_many(self, xs, labels)
 
     def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
         x = dense(look.x).astype(self.w.dtype, copy=False)
@@ -201,6 +258,8 @@ class FullState(Forgetful):
         self.count, self.n = self.count[rows], len(rows)
         if self.fading is not None:
             self.fading.since = self.fading.since[rows]
+        self.search.bounds.keep_rows(rows)
+        self.search.untouched.restart()
         self.dense.keep_rows(rows, new_row)
         self.low_rank.keep_rows(len(rows), new_row)
 
@@ -227,6 +286,7 @@ class FullState(Forgetful):
         self.row_of[label_of] = np.arange(n)
         self.n, self.label_of, self.w, self.count = n, label_of, w, count.astype(np.intp)
         self.dense, self.low_rank = blocks, pool
+        self.search = BestSearch(d, dtype)
 
     def inverse(self, label: int) -> Floats:
         """A_i⁻¹ of one label, as a copy; without the factor c of `fading`, if the state forgets."""
@@ -322,3 +382,4 @@ class FullState(Forgetful):
     def _fold(self, rows: Ints, g: Floats) -> None:
         for row, one in zip(rows.tolist(), g.tolist(), strict=True):
             (self.dense if self.dense.has(row) else self.low_rank).fold(row, one)
+        self.search.bounds.drop(rows)  # a fold makes matrices larger

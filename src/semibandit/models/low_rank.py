@@ -43,6 +43,8 @@ class LowRankPool:
     @classmethod
     def from_arrays(cls, arrays: Arrays, n_rows: int, d: int, dtype: type) -> LowRankPool:
         """The vectors of a snapshot with so many rows; `FileError` if it is damaged."""
+        if "A_packed" in arrays:  # of a device, where every row has a matrix
+            return cls.linked(np.empty((0, d), dtype=dtype), np.empty(0, dtype=np.intp), n_rows)
         n = len(arrays.get("V", ()))
         V = take(arrays, "V", (n, d), dtype)
         return cls.linked(V, take_index(arrays, "V_row", n, limit=n_rows, least=NONE), n_rows)
@@ -75,6 +77,18 @@ class LowRankPool:
         row_of, seen = self.row_of[: self.n], (self.V[: self.n] @ x) ** 2
         live = row_of >= 0
         norm2 -= np.bincount(row_of[live], weights=seen[live], minlength=len(norm2))
+
+    def lower_norms_at(self, rows: Ints, x: Floats, norm2: Floats) -> None:
+        """norm2[place] -= Σ_v (v·x)² for each of these rows."""
+        vector, place = self.newest_of[rows], np.arange(len(rows))
+        vectors, places = [vector[:0]], [place[:0]]
+        while (live := vector >= 0).any():  # one vector of every row that has more
+            vector, place = vector[live], place[live]
+            vectors.append(vector)
+            places.append(place)
+            vector = self.before[vector]
+        seen = (self.V[np.concatenate(vectors)] @ x) ** 2
+        norm2 -= np.bincount(np.concatenate(places), weights=seen, minlength=len(norm2))
 
     def lower_norms_of_many(self, X: Floats, norm2: Floats) -> None:
         """norm2[b, row] -= Σ_v (v·x_b)² for every context x_b of X and every row."""

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
 from semibandit.models.fading import Forgetful, folded, gains
 from semibandit.models.model import NO_NORMS, Arrays, Look, Vector, dense, take
+from semibandit.models.partial import OneByOne
 
 __all__ = ["SharedState"]
 
 
 @dataclass
-class SharedState(Forgetful):
+class SharedState(OneByOne, Forgetful):
     """w_i (K×d) and the A⁻¹ (d×d) that all labels share; a round costs O(d² + K d)."""
 
     w: Floats
@@ -28,10 +29,7 @@ class SharedState(Forgetful):
 
     def look(self, x: Vector) -> Look:
         x = dense(x)
-        norm2 = np.array([(self.A_inv @ x) @ x])
-        if self.fading is not None:
-            norm2 = self.fading.capped(norm2, float(x @ x))
-        return Look(x, self.w @ x, np.full(len(self.w), norm2[0]))
+        return Look(x, self.w @ x, np.full(len(self.w), self._norm2(x)))
 
     def margins(self, x: Vector) -> Look:
         x = dense(x)
@@ -43,6 +41,15 @@ class SharedState(Forgetful):
         if self.fading is not None:
             norm2 = self.fading.capped(norm2, np.einsum("bc,bc->b", X, X)[:, None])
         return X @ self.w.T, np.repeat(norm2, K, axis=1)
+
+    def look_at(self, x: Vector, labels: Ints) -> Look:
+        look = self.margins_at(x, labels)
+        return replace(look, norm2=np.full(len(labels), self._norm2(dense(x))))
+
+    def margins_at(self, x: Vector, labels: Ints) -> Look:
+        x = dense(x)
+        every = np.array_equal(labels, np.arange(len(self.w)))  # the usual case when learning
+        return Look(x, (self.w if every else self.w[labels]) @ x, NO_NORMS)
 
     def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
         """Learn as any model does, but A grows once; `shown` are all labels."""
@@ -79,6 +86,13 @@ class SharedState(Forgetful):
         if self.fading is not None:
             self.fading = self.fading.restored(arrays, 1)
         self.w, self.A_inv = w, A_inv
+
+    def _norm2(self, x: Floats) -> float:
+        """x·A⁻¹x."""
+        norm2 = np.array([(self.A_inv @ x) @ x])
+        if self.fading is not None:
+            norm2 = self.fading.capped(norm2, float(x @ x))
+        return float(norm2[0])
 
     def set_half_life(self, half_life: float) -> None:
         super().set_half_life(half_life)

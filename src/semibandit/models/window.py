@@ -59,7 +59,7 @@ class Window:
         self._lower_only = np.zeros(0, dtype=np.bool_)  # row -> its upper half is out of date
         self._sorted_at = 0  # vectors in the low-rank pool when it was last sorted
 
-    def open(self, X: Floats, most: int) -> WindowArrays:
+    def open(self, X: Floats, most: int, labels: Ints | None = None) -> WindowArrays:
         """Look at the contexts X, of which there are up to B.
 
         Parameters
@@ -68,6 +68,8 @@ class Window:
             One context per line.
         most : int
             How many labels a round may show.
+        labels : array of int, optional
+            The labels that the rounds look at, sorted; by default all. No other may be changed.
 
         Returns
         -------
@@ -83,13 +85,17 @@ class Window:
         rows, contexts = s.rows(), self._contexts(X)
         products, looks, d = self._products, self._looks, s.d
 
-        def look(first: int, end: int) -> None:
-            look_at_window(first, end, rows, contexts, products, looks)
+        opened = np.arange(s.n) if labels is None else s.row_of[labels]
+        opened = opened if labels is None else np.sort(opened[opened >= 0])
 
-        plain = np.where(rows.block_of[: s.n] >= 0, d * d // 2, d * (1 + s.count[: s.n])) + d
-        self._share(look, B * np.where(products.product_of[: s.n] >= 0, d * d, plain))
+        def look(first: int, end: int) -> None:
+            look_at_window(opened[first:end], rows, contexts, products, looks)
+
+        dense, count = rows.block_of[opened] >= 0, s.count[opened]
+        plain = np.where(dense, d * d // 2, d * (1 + count)) + d
+        self._share(look, B * np.where(products.product_of[opened] >= 0, d * d, plain))
         fading = s.fading_arrays(len(X))
-        return WindowArrays(contexts, rows, products, looks, self._log, fading)
+        return WindowArrays(contexts, rows, products, looks, self._log, fading, opened)
 
     def close(self, n: int) -> None:
         """Write the updates of the window back; n labels are touched now."""
@@ -191,8 +197,8 @@ class Window:
         )
 
     def _share(self, work: Callable[[int, int], None], cost: Ints) -> None:
-        """Do work(first, end) for all rows, in parts of equal cost, one for each thread."""
-        n, total = self.state.n, np.cumsum(cost)
+        """Do work(first, end) for all these costs, in parts of equal cost, one for each thread."""
+        n, total = len(cost), np.cumsum(cost)
         if self._pool is None or not n or total[-1] < WORTH_THREADS:
             work(0, n)
             return

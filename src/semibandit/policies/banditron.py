@@ -67,29 +67,26 @@ class Banditron(Learner):
 
     def _view(self, x: Vector, draw: int) -> View:
         margin = self._w @ dense(x)
-        active = self._labels.active
-        pool = np.arange(len(margin)) if active is None else np.flatnonzero(active)
-        prob = self._chances(margin, pool)
+        rows = self._labels.allowed(None, None)
+        among, prob = slice(None) if rows is None else rows, np.zeros_like(margin)
+        prob[among] = self._chances(margin[among], self._tie[among])
         return View(margin, np.zeros_like(margin), prob, margin, prob)
 
     def _decide(self, view: View, x: Vector, request: Request) -> Slate:
-        rows = self._labels.allowed(request.candidates, request.exclude)
-        pool = np.arange(len(view.score)) if rows is None else rows
-        leader = self._leader(view.score, pool)
-        chances = self._chances(view.score, pool)
+        tie = self._ties(view)
+        leader, chances = order(view.score, tie, 1), self._chances(view.score, tie)
         random = self._random(x, request.draw)
-        shown = leader if random.random() >= self.gamma else random.permutation(pool)[:1]
+        shown = leader if random.random() >= self.gamma else random.permutation(len(view))[:1]
         slate = self._slate(replace(view, estimate=chances, prob=chances), shown, x, request)
         if not len(shown):
             return slate
-        name = self._labels.names[int(leader[0])]
+        name = self._labels.at(view.rows, leader)[0]
         return replace(slate, propensity=float(chances[shown[0]]), leader=name)
 
     def _distribution(
         self, view: View, x: Vector, request: Request, choice: Choice, probe: int | None
     ) -> SlateDistribution:
-        pool = np.arange(len(view.score)) if choice.rows is None else choice.rows
-        leader = self._fixed(self._leader(view.score, pool))
+        leader = self._fixed(view.rows, order(view.score, self._ties(view), 1))
         drawn = UniformSlates(choice.n, choice.room)
         return Mixture([(1.0 - self.gamma, leader), (self.gamma, drawn)])
 
@@ -105,13 +102,10 @@ class Banditron(Learner):
         for row in rows[signs > 0].tolist():
             self._w[row] += x / float(slate.propensity or 1.0)
 
-    def _leader(self, score: Floats, pool: Ints) -> Ints:
-        return pool[order(score[pool], self._tie[pool], 1)]
-
-    def _chances(self, score: Floats, pool: Ints) -> Floats:
-        chances = np.zeros(len(score))
-        chances[pool] = self.gamma / max(len(pool), 1)
-        chances[self._leader(score, pool)] += 1.0 - self.gamma
+    def _chances(self, score: Floats, tie: Floats) -> Floats:
+        """How likely each of these labels is shown, if they are all that may be."""
+        chances = np.full(len(score), self.gamma / max(len(score), 1))
+        chances[order(score, tie, 1)] += 1.0 - self.gamma
         return chances
 
     def _settings(self) -> dict[str, object]:

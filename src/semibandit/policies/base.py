@@ -7,7 +7,7 @@ takes from the feedback. `learner.py` has what users call.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,6 +19,7 @@ from semibandit._util.arrays import Floats, Ints
 from semibandit._util.checks import check_keywords, shortened, whole_number
 from semibandit.errors import InputError
 from semibandit.models.model import Arrays, Vector, dense
+from semibandit.models.partial import Aim
 from semibandit.policies import persistence
 from semibandit.policies.choice import Choice
 from semibandit.policies.context import check_numbers, read_context, read_contexts
@@ -30,18 +31,20 @@ from semibandit.policies.features.encoded import Encoded
 from semibandit.policies.features.encoder import Encoder, NamedFeatures
 from semibandit.policies.labels import Label, Labels
 from semibandit.policies.lock import Lock
+from semibandit.policies.look_counts import LookCounts
+from semibandit.policies.probing import Probing
 from semibandit.policies.randomness import generator_for, tie_order
 from semibandit.policies.request import Request
 from semibandit.policies.scaling import LARGEST, Scaling
 from semibandit.policies.slate import Slate
-from semibandit.policies.view import View, stacked
+from semibandit.policies.view import View, Views
 from semibandit.theory.cost import Cost, Costs, check_a, decreasing
 from semibandit.theory.slate import SCORE_GRID, cut, order, read_slots
 
 __all__ = ["LearnerBase"]
 
 
-class LearnerBase(ABC):
+class LearnerBase(Probing):
     """The state that all learners share, and what each of them supplies."""
 
     full_information: ClassVar[bool] = False  # whether `learn` wants all relevant labels
@@ -77,6 +80,7 @@ class LearnerBase(ABC):
         self._tie = tie_order(self.seed, 0, len(self._labels.names))
         self._t = 1
         self._changes = 0  # counts what may invalidate a look at a context
+        self.looks = LookCounts()
         self._lock = Lock()
 
     # -- what a learner supplies ---------------------------------------------------------------
@@ -124,19 +128,40 @@ class LearnerBase(ABC):
         """The labels shown that were looked at, if feedback does not say; None if all were."""
         return None
 
-    def _views(self, xs: Sequence[Vector], draws: Sequence[int]) -> View:
-        """`_view` of many contexts, a line for each."""
-        return stacked([*map(self._view, xs, draws)])
+    def _view_of(self, x: Vector, request: Request, rows: Ints | None) -> View:
+        """`_view` of the rows that may be shown for a request, sorted; None for all rows."""
+        return self._view(x, request.draw).taken(rows)
 
-    def _pick(self, view: View, x: Vector, slots: int | None, rows: Ints | None, draw: int) -> Ints:
-        """The rows to show, best first; `rows` are those that may be shown. Lemma 1 on `prob`."""
-        score = np.rint(view.score * SCORE_GRID)
-        if rows is None:
-            best = order(score, self._tie, slots)
-        else:
-            best = rows[order(score[rows], self._tie[rows], slots)]
+    def _views_of(
+        self, xs: Sequence[Vector], requests: Sequence[Request], rows: Sequence[Ints | None]
+    ) -> Views:
+        """`_view_of` for many requests."""
+        return Views.joined([*map(self._view_of, xs, requests, rows)])
+
+    def _best_views(
+        self, xs: Sequence[Vector], requests: Sequence[Request], aims: Sequence[Aim]
+    ) -> list[View]:
+        """Views of the best labels alone, for requests that have an aim."""
+        raise NotImplementedError
+
+    def _aims(self, requests: Sequence[Request]) -> Sequence[Aim | None]:
+        """What its state is to be searched for, for each request; None for a look at all."""
+        return [None] * len(requests)
+
+    def _pick(self, view: View, x: Vector, slots: int | None, draw: int) -> Ints:
+        """What to show, best first, as places of the view. Lemma 1 on `prob`."""
+        best = order(np.rint(view.score * self._grid), self._ties(view), slots)
         least = min(self.at_least, self.room(len(best), None))
         return best[: max(cut(view.prob[best], self.a, self.cost), least)]
+
+    def _ties(self, view: View) -> Floats:
+        """The order among equals of the rows of a view."""
+        return self._tie if view.rows is None else self._tie[view.rows]
+
+    @property
+    def _grid(self) -> float:
+        """Labels are ordered by rint(score·grid)."""
+        return SCORE_GRID
 
     def room(self, labels: int, slots: int | None) -> int:
         """How many of so many labels can be shown: as slots and costs allow."""
@@ -145,66 +170,31 @@ class LearnerBase(ABC):
 
     def _choose(self, view: View, x: Vector, request: Request) -> Choice:
         """What to show for a request, before the coin for one more label is tossed."""
-        rows = self._labels.allowed(request.candidates, request.exclude)
-        picked = self._pick(view, x, request.slots, rows, request.draw)
-        n = len(self._tie if rows is None else rows)
-        return Choice(picked, rows, n, self.room(n, request.slots))
+        picked = self._pick(view, x, request.slots, request.draw)
+        return Choice(picked, view.n, self.room(view.n, request.slots))
 
     def _decide(self, view: View, x: Vector, request: Request) -> Slate:
-        """The slate for a request, by what it thinks of every row."""
+        """The slate for a request, by what it thinks of the rows that may be shown."""
         choice = self._choose(view, x, request)
         if choice.has_room and self._coins_of([request])[0]:
-            return self._slate_with_probe(view, x, request, choice.rows, choice.picked)
+            return self._slates_with_probes([view], [x], [request], [choice.picked])[0]
         return self._slate(view, choice.picked, x, request)
-
-    def _slate_with_probe(
-        self, view: View, x: Vector, request: Request, rows: Ints | None, picked: Ints
-    ) -> Slate:
-        """The slate of the rows that were picked, and one more that is to be tried."""
-        tried = self._probe(view, x, rows, picked)
-        slate = self._slate(view, np.append(picked, tried), x, request)
-        return replace(slate, probe=slate.labels[-1])
-
-    def _probe(self, view: View, x: Vector, rows: Ints | None, picked: Ints) -> int:
-        """The row to try, of those allowed and not picked; for learners whose coins say so."""
-        raise NotImplementedError
-
-    def _probes(
-        self, views: View, xs: Sequence[Vector], choices: Sequence[Choice]
-    ) -> list[int | None]:
-        """The row to try for each of these contexts, if the coin says so; None without a slot."""
-        return [
-            self._probe(views.at(b), xs[b], one.rows, one.picked)
-            if one.has_room and self._probing
-            else None
-            for b, one in enumerate(choices)
-        ]
-
-    def _coins_of(self, requests: Sequence[Request]) -> Sequence[bool]:
-        """Whether a label may be probed for each of these requests in the present round."""
-        return [False] * len(requests)
-
-    @property
-    def _probing(self) -> float:
-        """How likely its coin says yes."""
-        return 0.0
 
     def _distribution(
         self, view: View, x: Vector, request: Request, choice: Choice, probe: int | None
     ) -> SlateDistribution:
-        """How likely each slate is that it may show; `probe` is the row that it may try.
+        """How likely each slate is that it may show; `probe` is the place that it may try.
 
         A learner that draws has another one if it is known: here its draws are taken as given.
         """
-        return self._fixed(choice.picked, probe)
+        return self._fixed(view.rows, choice.picked, probe)
 
-    def _fixed(self, picked: Ints, probe: int | None = None) -> FixedSlate:
-        """The labels of these rows, and the one that may be tried after them."""
-        names = self._labels.names
-        labels = [names[row] for row in picked.tolist()]
+    def _fixed(self, rows: Ints | None, picked: Ints, probe: int | None = None) -> FixedSlate:
+        """The labels at these places of a view's rows, and the one that may be tried after them."""
+        labels = self._labels.at(rows, picked)
         if probe is None:
             return FixedSlate(labels)
-        return FixedSlate(labels, names[probe], self._probing)
+        return FixedSlate(labels, self._labels.at(rows, np.array([probe]))[0], self._probing)
 
     @property
     def t(self) -> int:
@@ -222,6 +212,20 @@ class LearnerBase(ABC):
         return len(self._labels)
 
     @property
+    def looked_share(self) -> float:
+        """The share of the labels that was looked at exactly, of all slates since the start.
+
+        It is below 1 if most labels could not be among the best, by bounds that are proven.
+
+        Examples
+        --------
+        >>> import semibandit as sb
+        >>> sb.SlateUCB(n_features=2, labels=3).looked_share
+        1.0
+        """
+        return self.looks.share
+
+    @property
     def n_labels_ever(self) -> int:
         """How many labels there have been; numbers that the learner gives go on from it."""
         return self._labels.ever
@@ -229,7 +233,7 @@ class LearnerBase(ABC):
     @property
     def label_changes(self) -> int:
         """How many labels have come and gone: a number that grows whenever labels change."""
-        return 2 * self._labels.ever - len(self._labels)
+        return self._labels.changes
 
     # -- reading -------------------------------------------------------------------------------
 
@@ -277,7 +281,7 @@ class LearnerBase(ABC):
         if request.named is None:
             return request
         given, new = self.encode(request.named)
-        return replace(request, given=given, new=new)
+        return replace(request, given=given, new=new, named=None)
 
     def check_context(self, given: Vector) -> Vector:
         """The vector of a context, if every number in it can be used."""
@@ -369,14 +373,12 @@ class LearnerBase(ABC):
 
     # -- shared steps --------------------------------------------------------------------------
 
-    def _slate(self, view: View, rows: Ints, x: Vector, request: Request) -> Slate:
-        names = self._labels.names
-        labels = [names[row] for row in rows.tolist()]
-        here = view.margin[rows], view.width[rows], view.estimate[rows], view.prob[rows]
-        form = self.context_format
+    def _slate(self, view: View, places: Ints, x: Vector, request: Request) -> Slate:
+        labels = self._labels.at(view.rows, places)
+        here = view.margin[places], view.width[places], view.estimate[places], view.prob[places]
         return Slate(
-            labels, *here, request.slots, x, form,
-            t=self._t, given=request.given, new=request.new,
+            labels, *here, request.slots, x, self.context_format,
+            t=self._t, given=request.given, new=request.new, missing=view.missing,
         )  # fmt: skip
 
     def _random(self, x: Vector, draw: int) -> np.random.Generator:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from semibandit._util.arrays import Ints
 from semibandit._util.numba import has_numba, use_compiled
 from semibandit.errors import InputError
 from semibandit.models.model import Sparse, Vector
+from semibandit.models.partial import Aim
 from semibandit.policies import feedback_batch
 from semibandit.policies.choice import Choice
 from semibandit.policies.distributions.distribution import SlateDistribution
@@ -18,7 +20,7 @@ from semibandit.policies.fast_rule import TABLE, FastRule
 from semibandit.policies.feedback_batch import can_compile
 from semibandit.policies.request import Request
 from semibandit.policies.slate import Slate
-from semibandit.policies.view import View
+from semibandit.policies.view import Views
 
 if TYPE_CHECKING:
     from semibandit.policies.learner import Learner
@@ -43,76 +45,98 @@ SMALL = 100_000  # numbers in all matrices of a learner that numpy is fast enoug
 
 
 class Group(NamedTuple):
-    """Requests, and what a learner thinks of every label for each of them."""
+    """Requests, and what a learner thinks of the labels that may be shown for each of them."""
 
     learner: Learner
-    views: View
+    views: Views
     xs: Sequence[Vector]
     requests: Sequence[Request]
 
     @property
-    def together(self) -> bool:
-        """Whether the slates of free requests are chosen in one compiled loop."""
+    def rule(self) -> FastRule | None:
+        """The rule by which one compiled loop chooses all slates; None if it is not worth it."""
         rule = self.learner.fast_rule()
-        fast = rule is not None and rule.cost_kind != TABLE
-        fast = fast and any(request.unrestricted for request in self.requests)
-        return fast and worth_compiling(self.views.score.size)
+        if rule is None or rule.cost_kind == TABLE:
+            return None
+        return rule if worth_compiling(len(self.views.flat)) else None
 
 
 def rank_requests(learner: Learner, requests: Sequence[Request]) -> list[Slate]:
     """The slates of `rank` for requests that were read, all from one state of the learner."""
-    return from_one_state(learner, requests, _decide)
+    with learner._lock.reading():
+        aims = learner._aims(requests)
+        if not any(aims):
+            return _looked_at(learner, requests, _decide)
+        requests = _encoded(learner, requests, 0)
+        slates = dict(_searched(learner, requests, aims))
+        rest = [b for b, aim in enumerate(aims) if aim is None]
+        slates |= zip(rest, _looked_at(learner, [requests[b] for b in rest], _decide), strict=True)
+        return [slates[b] for b in range(len(requests))]
 
 
 def from_one_state(
     learner: Learner, requests: Sequence[Request], decide: Callable[[Group], list[T]]
 ) -> list[T]:
     """What `decide` makes of these requests, all from one state of the learner."""
-    found: list[T] = []
     with learner._lock.reading():
-        some = max(1, TOGETHER // max(1, len(learner._tie)))
-        for first in range(0, len(requests), some):
-            part = _encoded(learner, requests[first : first + some], first)
-            xs = _scaled(learner, [r.given for r in part])
-            views = learner._views(xs, [r.draw for r in part])
-            found += decide(Group(learner, views, xs, part))
+        return _looked_at(learner, requests, decide)
+
+
+def _looked_at(
+    learner: Learner, requests: Sequence[Request], decide: Callable[[Group], list[T]]
+) -> list[T]:
+    """The same by a look at all labels that may be shown."""
+    found: list[T] = []
+    some = max(1, TOGETHER // max(1, len(learner._tie)))
+    for first in range(0, len(requests), some):
+        part = _encoded(learner, requests[first : first + some], first)
+        xs = _scaled(learner, [r.given for r in part])
+        views = learner._views_of(xs, part, _allowed(learner, part))
+        learner.looks.add(len(views.flat), len(views.flat))
+        found += decide(Group(learner, views, xs, part))
     return found
+
+
+def _searched(
+    learner: Learner, requests: Sequence[Request], aims: Sequence[Aim | None]
+) -> Iterator[tuple[int, Slate]]:
+    """The slates of the requests that have an aim, with their numbers; no view is of all labels."""
+    which = [b for b, aim in enumerate(aims) if aim is not None]
+    part = [requests[b] for b in which]
+    xs = _scaled(learner, [r.given for r in part])
+    views = Views.joined(learner._best_views(xs, part, [aim for aim in aims if aim is not None]))
+    return zip(which, _decide(Group(learner, views, xs, part)), strict=True)
 
 
 def choices_of(group: Group) -> list[Choice]:
     """What the learner would show for each request, before its coins are tossed."""
     learner, views, xs, requests = group
-    rule, together = learner.fast_rule(), group.together
-    if rule is None or not together:
+    rule = group.rule
+    if rule is None:
         return [learner._choose(views.at(b), xs[b], r) for b, r in enumerate(requests)]
-    best, sizes, rows = _choose_together(rule, views, requests)
-    n, choices = learner.n_labels, []
-    room = {slots: learner.room(n, slots) for slots in {request.slots for request in requests}}
-    for b, (request, size) in enumerate(zip(requests, sizes.tolist(), strict=True)):
-        if request.unrestricted:
-            choices.append(Choice(best[b, :size], rows, n, room[request.slots]))
-        else:
-            choices.append(learner._choose(views.at(b), xs[b], request))
-    return choices
+    best, sizes = _choose_together(rule, views, requests)
+    room = cache(learner.room)
+    found = zip(best, sizes.tolist(), views.n, requests, strict=True)
+    return [Choice(line[:size], n, room(n, r.slots)) for line, size, n, r in found]
 
 
 def make_slates(
     group: Group, best: Ints, sizes: Sequence[int], probed: Sequence[bool] | None = None,
     distributions: Sequence[SlateDistribution | None] | None = None,
 ) -> list[Slate]:  # fmt: skip
-    """A slate for each request: the first so many of these rows, a line per request.
+    """A slate for each request: the first so many of these places, a line per request.
 
-    `probed` says whether the last row is there only to be tried.
+    `probed` says whether the last place is there only to be tried.
     """
     learner, views, xs, requests = group
-    there = best + (np.arange(len(best)) * len(learner._tie))[:, None]
-    columns = views.margin, views.width, views.estimate, views.prob
-    margin, width, estimate, prob = (column.take(there) for column in columns)
-    chosen, names = best.tolist(), learner._labels.names
+    there, flat = best + views.ptr[:-1, None], views.flat
+    columns = flat.margin, flat.width, flat.estimate, flat.prob
+    margin, width, estimate, prob = (column.take(there, mode="clip") for column in columns)
     form, t = learner.context_format, learner.t
+    missing = views.missing or [0] * len(requests)
     slates = []
     for b, (r, size) in enumerate(zip(requests, sizes, strict=True)):
-        labels = [names[row] for row in chosen[b][:size]]
+        labels = learner._labels.at(views.rows[b], best[b, :size])
         here = margin[b, :size], width[b, :size], estimate[b, :size], prob[b, :size]
         probe = labels[-1] if probed is not None and probed[b] else None
         drawn = None if distributions is None else distributions[b]
@@ -120,6 +144,7 @@ def make_slates(
             Slate(
                 labels, *here, r.slots, xs[b], form,
                 t=t, given=r.given, probe=probe, new=r.new, distribution=drawn,
+                missing=missing[b],
             )
         )  # fmt: skip
     return slates
@@ -193,45 +218,49 @@ def _scaled(learner: Learner, given: Sequence[Vector]) -> Sequence[Vector]:
     return [learner.scaled(learner.check_context(x)) for x in given]
 
 
+def _allowed(learner: Learner, requests: Sequence[Request]) -> list[Ints | None]:
+    """The rows that may be shown for each of these requests."""
+    labels = learner._labels
+    found: dict[tuple[int, int], Ints | None] = {}  # those of the same labels are one object
+    rows = []
+    for r in requests:
+        key = id(r.candidates), id(r.exclude)
+        if key not in found:
+            found[key] = labels.allowed(r.candidates, r.exclude)
+        rows.append(found[key])
+    return rows
+
+
 def _decide(group: Group) -> list[Slate]:
-    """A slate for each request: all at once if the learner has a rule and nothing is special."""
+    """A slate for each request: all at once if the learner has a rule."""
     learner, views, xs, requests = group
-    rule = learner.fast_rule()
-    if rule is None or not group.together:
+    rule = group.rule
+    if rule is None:
         return [learner._decide(views.at(b), xs[b], r) for b, r in enumerate(requests)]
-    best, sizes, rows = _choose_together(rule, views, requests)
+    best, sizes = _choose_together(rule, views, requests)
     slates = make_slates(group, best, sizes.tolist())
-    for b in _probed(learner, requests, slates) if rule.coins is not None else ():
-        one = views.at(b), xs[b], requests[b], rows, best[b][: len(slates[b])]
-        slates[b] = learner._slate_with_probe(*one)
-    for b, request in enumerate(requests):
-        if not request.unrestricted:
-            slates[b] = learner._decide(views.at(b), xs[b], request)
+    which = _probed(group, slates) if rule.coins is not None else []
+    if which:
+        some = [views.at(b) for b in which], [xs[b] for b in which], [requests[b] for b in which]
+        tried = learner._slates_with_probes(*some, [best[b, : len(slates[b])] for b in which])
+        for b, slate in zip(which, tried, strict=True):
+            slates[b] = slate
     return slates
 
 
-def _probed(learner: Learner, requests: Sequence[Request], slates: Sequence[Slate]) -> list[int]:
-    """The free requests that get one more label, to be tried."""
-    K = learner.n_labels
-    room = [
-        b
-        for b, request in enumerate(requests)
-        if request.unrestricted and len(slates[b]) < learner.room(K, request.slots)
-    ]
-    tossed = learner._coins_of([requests[b] for b in room])
-    return [b for b, yes in zip(room, tossed, strict=True) if yes]
+def _probed(group: Group, slates: Sequence[Slate]) -> list[int]:
+    """The requests that get one more label, to be tried."""
+    learner, views, _, requests = group
+    room, n = cache(learner.room), views.n
+    free = [b for b, r in enumerate(requests) if len(slates[b]) < room(n[b], r.slots)]
+    tossed = learner._coins_of([requests[b] for b in free])
+    return [b for b, yes in zip(free, tossed, strict=True) if yes]
 
 
 def _choose_together(
-    rule: FastRule, views: View, requests: Sequence[Request]
-) -> tuple[Ints, Ints, Ints | None]:
-    """The best rows if every label may be shown, a line per request; how many of them to show;
-    and the rows that hold a label, None if all do."""
+    rule: FastRule, views: Views, requests: Sequence[Request]
+) -> tuple[Ints, Ints]:
+    """The best places, a line per request, and how many of them to show."""
     from semibandit.policies.batch_compiled import choose_slates
 
-    rows = rule.labels.allowed(None, None)
-    score, prob, tie = views.score, views.prob, rule.tie
-    if rows is not None:
-        score, prob, tie = score.take(rows, 1), prob.take(rows, 1), tie[rows]
-    best, sizes = choose_slates(score, prob, tie, [r.slots for r in requests], rule)
-    return best if rows is None else rows[best], sizes, rows
+    return choose_slates(views, [r.slots for r in requests], rule)

@@ -13,11 +13,10 @@ __all__ = ["Choice", "padded"]
 
 
 class Choice(NamedTuple):
-    """The rows that a learner would show, and how much room there is."""
+    """The labels that a learner would show, and how much room there is."""
 
-    picked: Ints  # rows to show, best first, without one that is only tried
-    rows: Ints | None  # the rows that may be shown; None for all
-    n: int  # how many these are
+    picked: Ints  # what to show, as places of the view, best first, without one that is only tried
+    n: int  # how many labels may be shown
     room: int  # how many of them can be shown, as slots and costs allow
 
     @property
@@ -26,10 +25,10 @@ class Choice(NamedTuple):
         return len(self.picked) < self.room
 
 
-def padded(rows: Sequence[Ints]) -> tuple[Ints, Ints]:
-    """Rows of different lengths as a matrix, and their lengths."""
-    sizes = np.array([len(one) for one in rows], dtype=np.intp)
-    matrix = np.zeros((len(rows), int(sizes.max(initial=0))), dtype=np.intp)
-    for line, one in zip(matrix, rows, strict=True):
+def padded(lines: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """Lines of different lengths as a matrix, and their lengths."""
+    sizes = np.array([len(one) for one in lines], dtype=np.intp)
+    matrix = np.zeros((len(lines), int(sizes.max(initial=0))), dtype=np.intp)
+    for line, one in zip(matrix, lines, strict=True):
         line[: len(one)] = one
     return matrix, sizes

@@ -31,7 +31,7 @@ class Choices:
 
     @cached_property
     def probes(self) -> list[int | None]:
-        """The row that the learner may try for each request; None if it tries none."""
+        """The place that the learner may try for each request; None if it tries none."""
         learner, views, xs, _ = self.group
         return learner._probes(views, xs, self.each)
 
@@ -40,7 +40,7 @@ class Choices:
         learner, views, xs, requests = self.group
         if learner.fast_rule() is not None:  # it goes by the scores alone
             picked = (one.picked for one in self.each)
-            return [*map(learner._fixed, picked, self.probes)]
+            return [*map(learner._fixed, views.rows, picked, self.probes)]
         found: list[SlateDistribution] = []
         known = type(learner)._distribution is not LearnerBase._distribution
         for b, (request, choice) in enumerate(zip(requests, self.each, strict=True)):
@@ -52,14 +52,14 @@ class Choices:
                 found.append(one)
         return found
 
-    def own_rows(self) -> tuple[list[Ints], list[bool]]:
-        """The rows that the learner itself shows, and whether the last is only tried."""
+    def own_places(self) -> tuple[list[Ints], list[bool]]:
+        """What the learner itself shows, as places, and whether the last is only tried."""
         probed = self.probed()
-        rows = [one.picked for one in self.each]
+        places = [one.picked for one in self.each]
         for b, tried in enumerate(self.probes if any(probed) else ()):
             if probed[b] and tried is not None:
-                rows[b] = np.append(rows[b], tried)
-        return rows, probed
+                places[b] = np.append(places[b], tried)
+        return places, probed
 
     def probed(self) -> list[bool]:
         """Whether the learner's own coin says that one more label is tried, and there is room."""
@@ -70,15 +70,10 @@ class Choices:
             found[b] = yes
         return found
 
-    def pool(self, b: int) -> Ints:
-        """The rows that may be shown for request number b."""
-        rows = self.each[b].rows
-        return np.arange(self.each[b].n) if rows is None else rows
-
     def names(self, b: int) -> list[Label]:
-        """The labels of these rows."""
-        names = self.group.learner._labels.names
-        return [names[row] for row in self.pool(b).tolist()]
+        """The labels that may be shown for request number b, by place."""
+        rows = self.group.views.rows[b]
+        return self.group.learner._labels.at(rows, np.arange(self.each[b].n))
 
     def coins(self) -> list[float]:
         """A number in [0, 1) for each request, by seed, round, draw and the context as given."""
@@ -87,17 +82,17 @@ class Choices:
         return coins_of(learner.seed + SALT, learner.t, asked)
 
     def uniforms(self) -> list[Floats]:
-        """For each request a number in [0, 1) for every row of its pool."""
+        """For each request a number in [0, 1) for every label that may be shown."""
         most = max((one.n for one in self.each), default=0)
         lines = uniforms(self.coins(), most)
         return [line[: one.n] for line, one in zip(lines, self.each, strict=True)]
 
     def slates(
-        self, rows: Sequence[Ints], probed: Sequence[bool],
+        self, places: Sequence[Ints], probed: Sequence[bool],
         distributions: Sequence[SlateDistribution],
     ) -> list[Slate]:  # fmt: skip
-        """The slates of these rows, drawn from these distributions."""
-        best, sizes = padded(rows)
+        """The slates of these places, drawn from these distributions."""
+        best, sizes = padded(places)
         return make_slates(self.group, best, sizes.tolist(), probed, distributions)
 
 

@@ -16,6 +16,7 @@ from numba import njit
 from semibandit._util.arrays import Floats, Ints
 from semibandit._util.jit import BRIEF, EXACT, FAST
 from semibandit._util.numba import mark_loaded
+from semibandit.models.compiled_steps import copy
 from semibandit.policies.compiled_surrogate import clip, prob
 from semibandit.policies.fast_rule import PROBE_DEVIATIONS
 from semibandit.policies.randomness import GOLDEN
@@ -64,13 +65,13 @@ def better(key, tie, other, other_tie):
 
 
 @njit(**FAST)
-def rank(n, score, tie, S, best):
+def rank(n, score, tie, S, grid, best):
     """The S best of n by (score on the grid, then smaller tie), in best[:S]; how many there are."""
     if S == 0:
         return 0
     key = np.empty(n)
     for j in range(n):
-        key[j] = np.rint(score[j] * SCORE_GRID)
+        key[j] = np.rint(score[j] * grid)
     if S > FEW:
         order = np.argsort(-key)
         first = 0
@@ -80,10 +81,10 @@ def rank(n, score, tie, S, best):
                 end += 1
             if end > first + 1:
                 same = order[first:end].copy()
-                order[first:end] = same[np.argsort(tie[same])]
+                copy(same[np.argsort(tie[same])], order[first:end])
             first = end
         have = min(n, S)
-        best[:have] = order[:have]
+        copy(order, best[:have])
         return have
     have, low, low_tie = 0, -np.inf, np.inf
     for j in range(n):
@@ -134,7 +135,7 @@ def cut(have, p, a, costs, table):
 def choose(have, candidates, S, rule):
     """Choose among `have` candidates the best S; return how many of these to show."""
     best, p = candidates.best, candidates.prob
-    found = rank(have, candidates.score, candidates.tie, S, best)
+    found = rank(have, candidates.score, candidates.tie, S, SCORE_GRID, best)
     for k in range(found):
         p[k] = prob(clip(candidates.score[best[k]], rule.R), rule.logistic)
     return max(cut(found, p, rule.a, rule.costs, rule.table), min(rule.at_least, found))
@@ -238,50 +239,58 @@ def standardise_in_turn(X, origin, total, squares, n, bias, out):
 
 @njit(**BRIEF)
 def judge_many(eps, R, logistic, norm2, view):
-    """Steps 2 and 3 of Figure 2 for every label of many contexts, into the arrays of a `View`.
+    """Steps 2 and 3 of Figure 2 for labels of any contexts, into the arrays of a `View`.
 
     Its margins are given, and projected in place. Returns whether no margin or norm is nan.
     """
     margin, width, estimate, score, p = view
     good = True
-    for b in range(len(margin)):
-        for i in range(margin.shape[1]):
-            good = good and not (math.isnan(margin[b, i]) or math.isnan(norm2[b, i]))
-            m = clip(margin[b, i], R)
-            margin[b, i], estimate[b, i] = m, prob(m, logistic)
-            width[b, i] = min(eps * math.sqrt(max(norm2[b, i], 0.0)), 2.0 * R)
-            score[b, i] = m + width[b, i]
-            p[b, i] = prob(clip(score[b, i], R), logistic)
+    for i in range(len(margin)):
+        good = good and not (math.isnan(margin[i]) or math.isnan(norm2[i]))
+        m = clip(margin[i], R)
+        margin[i], estimate[i] = m, prob(m, logistic)
+        width[i] = min(eps * math.sqrt(max(norm2[i], 0.0)), 2.0 * R)
+        score[i] = m + width[i]
+        p[i] = prob(clip(score[i], R), logistic)
     return good
 
 
 @njit(**BRIEF)
-def choose_many(score, prob, tie, slots, how, best, sizes):
-    """`choose` for many contexts whose labels have been judged; `how` is a, at_least, costs."""
-    a, at_least, costs = how
-    n, table = score.shape[1], np.zeros((1, 1))
-    p = np.empty(best.shape[1])
-    for b in range(len(score)):
-        have = rank(n, score[b], tie, min(slots[b], n), best[b])
+def choose_many(score, prob, tie, ptr, tie_at, slots, how, best, sizes):
+    """`choose` for many contexts whose labels have been judged; `how` is a, at_least, costs, grid.
+
+    The labels of context b are at ptr[b] to ptr[b + 1], their ties begin at tie_at[b].
+    """
+    a, at_least, costs, grid = how
+    table, p = np.zeros((1, 1)), np.empty(best.shape[1])
+    for b in range(len(slots)):
+        first, n = ptr[b], ptr[b + 1] - ptr[b]
+        have = rank(n, score[first:], tie[tie_at[b] :], min(slots[b], n), grid, best[b])
         for k in range(have):
-            p[k] = prob[b, best[b, k]]
+            p[k] = prob[first + best[b, k]]
         sizes[b] = max(cut(have, p, a, costs, table), min(at_least, have))
 
 
 @njit(**BRIEF)
-def probe_many(margin, norm2, c_L2, tie, rows, which, picked, sizes, out):
-    """For contexts `which` the row with the largest margin + deviations, of those not picked."""
-    taken = np.zeros(len(tie), np.bool_)
+def probe_many(margin, norm2, tie, c_L2, grid, ptr, tie_at, which, picked, sizes, out):
+    """For contexts `which` the place with the largest margin + deviations, of those not picked.
+
+    Labels and ties lie as for `choose_many`.
+    """
+    most = 0
+    for b in which:
+        most = max(most, ptr[b + 1] - ptr[b])
+    taken = np.zeros(most, np.bool_)
     for j in range(len(which)):
-        b = which[j]
+        first, end, ties = ptr[which[j]], ptr[which[j] + 1], tie[tie_at[which[j]] :]
         for k in range(sizes[j]):
             taken[picked[j, k]] = True
         best, best_tie = -np.inf, np.inf
-        for i in rows:
-            deviation = math.sqrt(max(norm2[b, i], 0.0) / c_L2)
-            key = np.rint((margin[b, i] + PROBE_DEVIATIONS * deviation) * SCORE_GRID)
-            if not taken[i] and better(key, tie[i], best, best_tie):
-                best, best_tie, out[j] = key, tie[i], i
+        for i in range(end - first):
+            deviation = math.sqrt(max(norm2[first + i], 0.0) / c_L2)
+            key = np.rint((margin[first + i] + PROBE_DEVIATIONS * deviation) * grid)
+            if not taken[i] and better(key, ties[i], best, best_tie):
+                best, best_tie, out[j] = key, ties[i], i
         for k in range(sizes[j]):
             taken[picked[j, k]] = False
 

@@ -88,22 +88,21 @@ class Confidit(SlateUCB):
             return replace(vector, value=vector.value / (1.0 + self.alpha))
         return vector / (1.0 + self.alpha)
 
-    def _judge(self, look: Look, draw: int) -> View:
-        view = super()._judge(look, draw)
+    def _judge(self, look: Look, draw: int, rows: Ints | None = None) -> View:
+        view = super()._judge(look, draw, rows)
         margin = np.clip(look.margin, -self.alpha, 1.0)
         score = margin + view.width
         return View(margin, view.width, self._prob(margin), score, self._prob(score))
 
-    def _pick(self, view: View, x: Vector, slots: int | None, rows: Ints | None, draw: int) -> Ints:
-        pool = np.arange(len(view.score)) if rows is None else rows
-        return pool[order(view.score[pool], self._tie[pool], 1)]
+    def _pick(self, view: View, x: Vector, slots: int | None, draw: int) -> Ints:
+        return order(view.score, self._ties(view), 1)
 
     def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
-        look = self._margins(slate.x)
+        look, places = self._margins(slate.x, rows)
         margin = np.clip(look.margin, -self.alpha, 1.0)
         lucky = self._random(slate.x, 0).random(len(rows)) < (1.0 - self.alpha) / 2.0
         target = np.where(lucky, 1.0, signs)
-        self._step(look, margin, rows, target - margin[rows])
+        self._step(look, margin, rows, target - margin[places])
 
     def _prob(self, margin: Floats) -> Floats:
         return (self.alpha + np.clip(margin, -self.alpha, 1.0)) / (1.0 + self.alpha)

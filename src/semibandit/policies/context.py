@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ from semibandit._util.arrays import Floats
 from semibandit._util.checks import shortened
 from semibandit.errors import InputError
 from semibandit.models.model import Sparse, Vector
+from semibandit.policies.features.encoded import NewValues
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.features.hashed import Hashed
 
-__all__ = ["check_numbers", "read_context", "read_contexts"]
+__all__ = ["check_numbers", "read_context", "read_contexts", "read_new", "read_seen"]
 
 
 def read_context(
@@ -148,3 +150,28 @@ def _sparse(x: Any) -> Sparse:
         np.array(row.data, dtype=np.float64),
         int(row.shape[1]),
     )
+
+
+def read_seen(seen: Floats, n_inputs: int) -> Floats:
+    """What the model saw of a context, as a log has it; an `InputError` if it is of another size.
+
+    Every number must be finite.
+    """
+    vector = np.asarray(seen, dtype=np.float64)
+    if vector.shape != (n_inputs,) or not np.all(np.isfinite(vector)):
+        raise InputError(
+            f"seen = {shortened(seen)}, but the model of this learner sees {n_inputs} "
+            "finite numbers"
+        )
+    return vector
+
+
+def read_new(new: NewValues, known: Mapping[str, Sequence[str]]) -> NewValues:
+    """New values of open categories and sets, which must be among the features of `known`."""
+    for name, values in new.items():
+        if name not in known or not all(isinstance(value, str) for value in values):
+            raise InputError(
+                f"new = {shortened(new)}, but it must have the new values of open categories "
+                "and sets, by feature"
+            )
+    return new

@@ -19,6 +19,7 @@ from semibandit.models.model import State
 from semibandit.policies.examination import Examination
 from semibandit.policies.labels import Labels
 from semibandit.theory.cost import Costs, constant, decreasing
+from semibandit.theory.slate import SCORE_GRID
 from semibandit.theory.surrogate import Logistic, Surrogate
 
 __all__ = [
@@ -75,6 +76,8 @@ class FastRule:
     coins
         Says of the next rounds, by their contexts as they were given, whether a label may be
         probed. None if the learner does not probe.
+    grid
+        Labels are ordered by rint(score·grid).
     learns_all_shown
         Whether `learn` learns from every label shown. If not, since some were not looked at
         (`examination=`), decisions may be compiled, but not whole rounds.
@@ -90,6 +93,7 @@ class FastRule:
     at_least: int
     project_all: bool
     coins: Callable[[Any], Bools] | None
+    grid: float = SCORE_GRID
     learns_all_shown: bool = True
 
     @property

@@ -58,6 +58,9 @@ class Greedy(SecondOrder):
     def fast_rule(self) -> FastRule | None:
         return self._rule(scores=True) if type(self) is Greedy else None
 
+    def _best_spread(self) -> float | None:
+        return 0.0 if type(self) is Greedy else None
+
 
 class EpsilonGreedy(SecondOrder):
     """Greedy, but with probability epsilon the slate is filled with labels drawn at random.
@@ -94,20 +97,21 @@ class EpsilonGreedy(SecondOrder):
             project=project, at_least=at_least, forget=forget, examination=examination,
         )  # fmt: skip
 
-    def _pick(self, view: View, x: Vector, slots: int | None, rows: Ints | None, draw: int) -> Ints:
-        best = super()._pick(view, x, slots, rows, draw)
+    def _pick(self, view: View, x: Vector, slots: int | None, draw: int) -> Ints:
+        best = super()._pick(view, x, slots, draw)
         random = self._random(x, draw)
         if random.random() >= self.epsilon:
             return best
-        pool = np.arange(len(view.prob)) if rows is None else rows
-        return random.choice(pool, size=_drawn_size(best, len(pool), slots), replace=False)
+        size = _drawn_size(best, len(view), slots)
+        return np.asarray(random.choice(len(view), size=size, replace=False), dtype=np.intp)
 
     def _distribution(
         self, view: View, x: Vector, request: Request, choice: Choice, probe: int | None
     ) -> SlateDistribution:
-        best = super()._pick(view, x, request.slots, choice.rows, request.draw)
+        best = super()._pick(view, x, request.slots, request.draw)
         drawn = UniformSlates(choice.n, _drawn_size(best, choice.n, request.slots))
-        return Mixture([(1.0 - self.epsilon, self._fixed(best)), (self.epsilon, drawn)])
+        greedy = self._fixed(view.rows, best)
+        return Mixture([(1.0 - self.epsilon, greedy), (self.epsilon, drawn)])
 
     def _settings(self) -> dict[str, object]:
         return {**super()._settings(), "epsilon": self.epsilon}

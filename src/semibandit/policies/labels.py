@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 
 from semibandit._util.arrays import Bools, Ints
 from semibandit._util.checks import shortened
 from semibandit.errors import FileError, InputError, LabelExists, UnknownLabel
+from semibandit.policies.candidate_set import CandidateSet
 
 __all__ = ["Label", "Labels", "read_labels", "unknown"]
 
 Label: TypeAlias = int | str
+PLAIN = {int, str}  # the types of labels that need no second look
 
 
 class Labels:
@@ -48,6 +50,7 @@ class Labels:
         self.retired: set[Label] = set()
         self.free: list[int] = []  # rows without a label
         self._active: Bools | None = None
+        self._free_rows = np.empty(0, dtype=np.intp)
         self._row: dict[Label, int] | None = None if not self.named else _numbered(names)
 
     def __len__(self) -> int:
@@ -56,6 +59,8 @@ class Labels:
     @property
     def known(self) -> list[Label]:
         """The labels that can be shown, by row."""
+        if not self.free:
+            return cast(list[Label], self.names.copy())  # quickly: there may be millions
         return [name for name in self.names if name is not None]
 
     @property
@@ -71,19 +76,33 @@ class Labels:
             return label
         return None
 
+    @property
+    def changes(self) -> int:
+        """How many labels have come and gone: a number that grows whenever labels change."""
+        return 2 * self.ever - len(self)
+
     def find(self, labels: list[Label]) -> list[int | None]:
         """`row` of each of these labels."""
-        return [*map(self.row if self._row is None else self._row.get, labels)]
+        if self._row is not None:
+            return [*map(self._row.get, labels)]
+        n = len(self.names)  # a label is its row
+        if set(map(type, labels)) == {int} and min(labels) >= 0 and max(labels) < n:  # type: ignore[operator]
+            return [*labels]  # type: ignore[list-item]
+        return [*map(self.row, labels)]
 
     def rows(self, labels: Iterable[Label], what: str) -> Ints:
-        """The rows of these labels, or an error that calls them `what`."""
-        rows = []
-        for label in read_labels(labels, what):
-            row = self.row(label)
-            if row is None:
-                raise unknown(what, label)
-            rows.append(row)
-        return np.array(rows, dtype=np.intp)
+        """The rows of these labels, in their order, or an error that calls them `what`."""
+        names = read_labels(labels, what)
+        found = self.find(names)
+        if None in found:
+            raise unknown(what, names[found.index(None)])
+        return np.array(found, dtype=np.intp)
+
+    def at(self, rows: Ints | None, places: Ints) -> list[Label]:
+        """The labels at these places of some rows; None for all rows."""
+        names = self.names
+        found = places if rows is None else rows[places]
+        return [names[row] for row in found.tolist()]
 
     def rows_of_known(self) -> Ints:
         """The rows that hold a label, in the order of `known`."""
@@ -102,14 +121,32 @@ class Labels:
         """The rows that may be shown; None for all."""
         rows: Ints | None = None
         if candidates is not None:
-            rows = np.sort(self.rows(candidates, "candidates"))
+            rows = self._sorted_rows(candidates, "candidates")
         elif self.active is not None:
             rows = np.flatnonzero(self.active)
-        if exclude is not None:
-            free = np.ones(len(self.names), dtype=np.bool_)
-            free[self.rows(exclude, "exclude")] = False
-            rows = np.flatnonzero(free) if rows is None else rows[free[rows]]
+        if exclude is None:
+            return rows
+        out = self._sorted_rows(exclude, "exclude")
+        if rows is None:
+            return np.delete(np.arange(len(self.names)), out)
+        if not len(out):
+            return rows
+        nearest = out.take(np.searchsorted(out, rows), mode="clip")
+        return np.asarray(rows[nearest != rows])
+
+    def _sorted_rows(self, labels: Iterable[Label], what: str) -> Ints:
+        if isinstance(labels, CandidateSet):
+            return labels.rows_in(self, what)
+        rows = self.rows(labels, what)
+        rows.sort()
         return rows
+
+    def not_allowed(self, exclude: Iterable[Label] | None) -> Ints:
+        """The rows that may not be shown if these labels may not, sorted."""
+        if exclude is None:
+            return self._free_rows
+        rows = self._sorted_rows(exclude, "exclude")
+        return np.sort(np.concatenate([self._free_rows, rows])) if len(self._free_rows) else rows
 
     def added(self, labels: int | Sequence[Label]) -> list[Label]:
         """The names `labels` stands for, checked, not yet added."""
@@ -155,6 +192,7 @@ class Labels:
         self._active = self._find_active()
 
     def _find_active(self) -> Bools | None:
+        self._free_rows = np.array(self.free, dtype=np.intp)
         if not self.free:
             return None
         active = np.ones(len(self.names), dtype=np.bool_)
@@ -200,22 +238,25 @@ def read_labels(labels: Iterable[Label], what: str) -> list[Label]:
     flat = not isinstance(labels, np.ndarray) or labels.ndim == 1
     if isinstance(labels, str | bytes) or not (isinstance(labels, Iterable) and flat):
         raise InputError(f"{what} must be a list of labels, got {labels!r}")
-    names: list[Label] = []
-    for label in labels:
-        if isinstance(label, np.integer):
-            label = int(label)
-        elif isinstance(label, np.str_):
-            label = str(label)
-        if isinstance(label, bool | np.bool_):
-            raise InputError(f"{what} must list labels, not true/false flags")
-        if not isinstance(label, int | str):
-            raise InputError(f"{what} has {label!r}; a label is a whole number or a string")
-        names.append(label)
+    names: list[Label] = list(labels)
+    if not PLAIN.issuperset(map(type, names)):
+        names = [_read_label(label, what) for label in names]
     if len(set(names)) < len(names):
         seen: set[Label] = set()
         twice = next(n for n in names if n in seen or seen.add(n))  # type: ignore[func-returns-value]
         raise InputError(f"{what} names {twice!r} twice")
     return names
+
+
+def _read_label(label: object, what: str) -> Label:
+    """A label that is not plainly int or str, such as a number or text of numpy's."""
+    if isinstance(label, bool | np.bool_):
+        raise InputError(f"{what} must list labels, not true/false flags")
+    if isinstance(label, np.integer):
+        return int(label)
+    if not isinstance(label, int | str):
+        raise InputError(f"{what} has {label!r}; a label is a whole number or a string")
+    return str(label) if isinstance(label, np.str_) else label
 
 
 def unknown(what: str, label: Label) -> UnknownLabel:

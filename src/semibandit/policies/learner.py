@@ -13,18 +13,20 @@ from typing import Any
 import numpy as np
 
 from semibandit._util.arrays import Floats
-from semibandit._util.checks import shortened, whole_number
+from semibandit._util.checks import whole_number
 from semibandit.errors import InputError
 from semibandit.policies import batch, persistence
 from semibandit.policies.base import LearnerBase
+from semibandit.policies.candidate_set import CandidateSet
+from semibandit.policies.context import read_new, read_seen
 from semibandit.policies.examination import read_examined
 from semibandit.policies.features.encoded import NewValues
 from semibandit.policies.feedback import all_signs, shown_signs
 from semibandit.policies.labels import Label, read_labels
 from semibandit.policies.randomness import tie_order
-from semibandit.policies.read_requests import read_limits, read_requests
+from semibandit.policies.read_requests import Limits, read_limits, read_requests
 from semibandit.policies.request import Request
-from semibandit.policies.slate import Scores, Slate
+from semibandit.policies.slate import Scores, Slate, check_slate
 
 __all__ = ["Learner"]
 
@@ -60,7 +62,9 @@ class Learner(LearnerBase):
         slots : int, optional
             The most labels to show. By default there is no limit but the loss.
         candidates : iterable of labels, optional
-            Only these labels may be shown this time. By default all may.
+            Only these labels may be shown this time. By default all may. The others are not looked
+            at, so a few candidates of many labels cost what the few cost. A set that is used again
+            and again can be prepared: see `candidates`.
         exclude : iterable of labels, optional
             These labels may not be shown this time.
         draw : int
@@ -92,12 +96,18 @@ class Learner(LearnerBase):
             given, new = self.encode(x)
             request = Request(given, limit, only, without, draw, new=new)
             vector = self.scaled(given)
-            return self._decide(self._view(vector, request.draw), vector, request)
+            aim = self._aims([request])[0]
+            if aim is None:
+                rows = self._labels.allowed(only, without)
+                view = self._view_of(vector, request, rows)
+                self.looks.add(len(view), len(view))
+            else:
+                view = self._best_views([vector], [request], [aim])[0]
+            return self._decide(view, vector, request)
 
     def rank_many(
         self, X: Any, slots: int | Sequence[int | None] | None = None, *,
-        candidates: Iterable[Label] | None = None, exclude: Iterable[Label] | None = None,
-        draw: int = 0,
+        candidates: Limits = None, exclude: Limits = None, draw: int = 0,
     ) -> list[Slate]:  # fmt: skip
         """Decide for many contexts at once: the slates of `rank`, by one matrix product.
 
@@ -107,7 +117,10 @@ class Learner(LearnerBase):
             A context in each row, as `rank` takes it.
         slots : int or sequence of int, optional
             The most labels to show: one number for all contexts, or one for each.
-        candidates, exclude, draw
+        candidates, exclude : iterable of labels, or sequence of such, optional
+            As for `rank`, the same for all contexts; or a sequence with an iterable of labels, or
+            None, for each of them.
+        draw : int
             As for `rank`, the same for all contexts.
 
         Returns
@@ -119,29 +132,76 @@ class Learner(LearnerBase):
         ------
         InputError
             If a context or its slots cannot be used; the text names the row.
+        UnknownLabel
+            If candidates or exclude name a label that the learner does not have.
 
         Examples
         --------
         >>> import semibandit as sb
         >>> bandit = sb.SlateUCB(n_features=2, labels=3)
-        >>> [len(slate) for slate in bandit.rank_many([[1.0, 0.0], [0.0, 1.0]], slots=[1, 2])]
+        >>> X = [[1.0, 0.0], [0.0, 1.0]]
+        >>> [len(slate) for slate in bandit.rank_many(X, slots=[1, 2])]
         [1, 2]
+        >>> [slate.labels for slate in bandit.rank_many(X, slots=1, candidates=[[2], [0]])]
+        [[2], [0]]
         """
         requests = read_requests(self, X, slots, candidates, exclude, draw)
         return batch.rank_requests(self, requests)
 
-    def scores(self, x: Any, *, draw: int = 0) -> Scores:
-        """What the learner thinks of every label for a context, shown or not.
+    def candidates(self, labels: Iterable[Label]) -> CandidateSet:
+        """Prepare candidates that are used again and again: they are looked up once.
 
         Parameters
         ----------
-        x, draw
-            As for `rank`.
+        labels : iterable of labels
+            What may be shown.
+
+        Returns
+        -------
+        CandidateSet
+            To be given as `candidates` or `exclude` in place of the labels, and meaning the same,
+            also after labels have come or gone: one that has been retired is refused.
+
+        Raises
+        ------
+        UnknownLabel
+            If one of them is not a label of this learner.
+
+        Examples
+        --------
+        >>> import semibandit as sb
+        >>> bandit = sb.SlateUCB(n_features=2, labels=["tea", "coffee", "juice"])
+        >>> cold = bandit.candidates(["juice"])
+        >>> bandit.rank([1.0, 0.5], slots=1, candidates=cold).labels
+        ['juice']
+        """
+        found = CandidateSet(read_labels(labels, "candidates"))
+        with self._lock.reading():
+            found.rows_in(self._labels, "candidates")
+        return found
+
+    def scores(
+        self, x: Any, *, candidates: Iterable[Label] | None = None,
+        exclude: Iterable[Label] | None = None, draw: int = 0,
+    ) -> Scores:  # fmt: skip
+        """What the learner thinks of labels for a context, shown or not.
+
+        Parameters
+        ----------
+        x, candidates, exclude, draw
+            As for `rank`; by default all labels.
 
         Returns
         -------
         Scores
             Margin, width, estimate and prob of each label, in the order of `labels`.
+
+        Raises
+        ------
+        InputError
+            If the context cannot be used.
+        UnknownLabel
+            If candidates or exclude name a label that the learner does not have.
 
         Examples
         --------
@@ -150,12 +210,14 @@ class Learner(LearnerBase):
         array([0.5, 0.5])
         """
         draw = whole_number("draw", draw, least=0)
+        only, without = read_limits(candidates, exclude)
         with self._lock.reading():
-            view = self._view(self.scaled(self.encode(x).x), draw)
-            active = self._labels.active
-            keep = slice(None) if active is None else active
-            columns = (view.margin, view.width, view.estimate, view.prob)
-            return Scores(self._labels.known, *(column[keep] for column in columns))
+            given, new = self.encode(x)
+            rows = self._labels.allowed(only, without)
+            request = Request(given, None, only, without, draw, new=new)
+            view = self._view_of(self.scaled(given), request, rows)
+            labels = self._labels.at(rows, np.arange(len(view)))
+            return Scores(labels, view.margin, view.width, view.estimate, view.prob)
 
     def learn(
         self, slate: Slate, clicked: Iterable[Label],
@@ -199,7 +261,8 @@ class Learner(LearnerBase):
         if examined is not None and not isinstance(examined, str):
             examined = read_labels(examined, "examined")
         with self._lock.writing():
-            self._check_slate(slate)
+            check_slate(slate, self.context_format)
+            self._labels.check_known(slate.labels, "the slate")
             if not self.full_information:
                 seen = (
                     self._examined(slate, relevant)
@@ -308,8 +371,8 @@ class Learner(LearnerBase):
         nothing = unknown, unknown, unknown, unknown
         with self._lock.reading():
             given, found = self.encode(x)
-            vector = self.scaled(given) if seen is None else self._read_seen(seen)
-            values = self._read_new(new) if new else found
+            vector = self.scaled(given) if seen is None else read_seen(seen, self.n_inputs)
+            values = read_new(new, self.known_values()) if new else found
         return Slate(
             names, *nothing, limit, vector, form, propensity, leader, given=given, new=values
         )
@@ -333,32 +396,3 @@ class Learner(LearnerBase):
     def check_labels(self, labels: Iterable[Label]) -> None:
         """Raise what `retire_labels` would raise, and change nothing."""
         self._labels.rows(labels, "labels")
-
-    def _read_seen(self, seen: Floats) -> Floats:
-        vector = np.asarray(seen, dtype=np.float64)
-        if vector.shape != (self.n_inputs,) or not np.all(np.isfinite(vector)):
-            raise InputError(
-                f"seen = {shortened(seen)}, but the model of this learner sees {self.n_inputs} "
-                "finite numbers"
-            )
-        return vector
-
-    def _read_new(self, new: NewValues) -> NewValues:
-        known = self.known_values()
-        for name, values in new.items():
-            if name not in known or not all(isinstance(value, str) for value in values):
-                raise InputError(
-                    f"new = {shortened(new)}, but it must have the new values of open categories "
-                    "and sets, by feature"
-                )
-        return new
-
-    def _check_slate(self, slate: Slate) -> None:
-        if not isinstance(slate, Slate):
-            raise InputError(f"learn takes the slate that rank gave, got {type(slate).__name__}")
-        if slate.context_format != self.context_format:
-            raise InputError(
-                f"this slate is for {slate.context_format}, this learner takes "
-                f"{self.context_format}: it was ranked by another learner"
-            )
-        self._labels.check_known(slate.labels, "the slate")

@@ -11,6 +11,7 @@ from semibandit._util.checks import nearest, shortened
 from semibandit.errors import InputError, UnknownKeyword
 from semibandit.policies.banditron import Banditron
 from semibandit.policies.confidit import Confidit
+from semibandit.policies.device import on_device
 from semibandit.policies.examination import EXAMINATION_WORDS, examination_words
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.greedy import EpsilonGreedy, Greedy
@@ -133,12 +134,17 @@ class LearnerSpec:
             numbers["examination"] = examination_words(numbers["examination"])
         return LearnerSpec(learner=f"{name}{number}", **words, **numbers)
 
-    def build(self, n_features: int | NamedFeatures, labels: int | Sequence[Label]) -> Learner:
-        """A new learner with so many features, or with these, and these labels."""
+    def build(
+        self,
+        n_features: int | NamedFeatures,
+        labels: int | Sequence[Label],
+        device: str | None = None,
+    ) -> Learner:
+        """A new learner with so many features, or with these, and these labels, on this device."""
         cls, own = self._class()
         takes = inspect.signature(cls).parameters
         parts = {part: parse(part, getattr(self, part)) for part in PARTS}  # all, to find mistakes
-        parts = {part: made for part, made in parts.items() if part in takes}
+        parts = on_device({part: made for part, made in parts.items() if part in takes}, device)
         numbers = {key: getattr(self, key) for key in NUMBERS if key in takes}
         return cls(n_features, labels, **parts, **numbers, **own)  # type: ignore[arg-type]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+import numpy as np
+
 from semibandit._util.arrays import Ints
 from semibandit._util.checks import is_number
 from semibandit.errors import InputError
@@ -74,13 +76,14 @@ class Mixed(Randomised):
             for one, choice in zip(own, choices.each, strict=True)
         ]
 
-    def _rows(self, choices: Choices) -> tuple[Sequence[Ints], Sequence[bool]]:
-        rows, probed = choices.own_rows()
+    def _places(self, choices: Choices) -> tuple[Sequence[Ints], Sequence[bool]]:
+        places, probed = choices.own_places()
         for b, coin in enumerate(choices.coins() if self.epsilon else ()):
             if coin < self.epsilon:
                 n, room = choices.each[b].n, choices.each[b].room
-                rows[b], probed[b] = choices.pool(b)[even_draw(coin, n, room)], False
-        return rows, probed
+                places[b] = np.array(even_draw(coin, n, room), dtype=np.intp)
+                probed[b] = False
+        return places, probed
 
 
 @lru_cache(maxsize=1024)

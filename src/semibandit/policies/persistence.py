@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from semibandit._util.arrays import Array
 from semibandit._util.atomic import replacing
 from semibandit._util.checks import shortened
 from semibandit._util.npz import NPZ_ERRORS
 from semibandit.errors import FileError, InputError, MissingFile
 from semibandit.models.kernel import Kernel
-from semibandit.models.model import Arrays, take
+from semibandit.models.model import Arrays, Model, take
+from semibandit.models.sharded.model import ShardedModel
+from semibandit.models.sharded.placement import Shards
 from semibandit.policies import spec
+from semibandit.policies.device import on_device
 from semibandit.policies.features.encoder import NamedFeatures, features_from_words
 from semibandit.policies.labels import Labels
 from semibandit.theory.cost import Cost
@@ -29,7 +33,17 @@ from semibandit.theory.width import Scaled, Width
 if TYPE_CHECKING:
     from semibandit.policies.learner import Learner
 
-__all__ = ["LOG_POSITION", "VERSION", "Snapshot", "config_of", "load", "register", "snapshot_of"]
+__all__ = [
+    "LOG_POSITION",
+    "VERSION",
+    "Snapshot",
+    "config_of",
+    "divided",
+    "load",
+    "register",
+    "snapshot_of",
+    "to_device",
+]
 
 VERSION = 2
 HEADER = "semibandit"
@@ -97,10 +111,22 @@ def snapshot_of(learner: Learner) -> Snapshot:
         if learner._encoder is not None:
             header["values"] = learner._encoder.to_json()
         arrays = {"tie": learner._tie.copy()}
-        arrays |= {name: array.copy() for name, array in learner._arrays().items()}
+        arrays |= {name: _kept(array) for name, array in learner._arrays().items()}
         counted = learner._scaling.arrays().items()
         arrays |= {f"scaling.{name}": array.copy() for name, array in counted}
     return Snapshot(header, arrays)
+
+
+def _kept(array: Array) -> Array:
+    """The array as it is now: nobody changes one that cannot be written to, so it is not copied."""
+    return array.copy() if array.flags.writeable else array
+
+
+def to_device(learner: Learner, device: str | None) -> Learner:
+    """A copy of the learner on this device, as `save` and `load` would make it."""
+    now = snapshot_of(learner)
+    now = Snapshot({"version": VERSION, **now.header}, now.arrays)
+    return _restored(now, "the learner", {}, device)
 
 
 def config_of(learner: Learner) -> dict[str, Any]:
@@ -127,6 +153,9 @@ def load(
     loss: Surrogate | None = None,
     width: Width | None = None,
     kernel: Kernel | None = None,
+    shards: int | Shards | None = None,
+    on: str = "ray",
+    device: str | None = None,
 ) -> Learner:
     """Read a learner that `save` wrote; it goes on as if it had never stopped.
 
@@ -139,6 +168,14 @@ def load(
         The file.
     cost, loss, width, kernel : optional
         The parts of your own that the learner was made with.
+    shards : int or Shards, optional
+        Divide its labels among so many shards, as `Sharded` does. Files know nothing of shards:
+        they can be loaded into any number, or none.
+    on : {"ray", "here"}
+        Where the shards are, if `shards` is a number.
+    device : {"cuda", "cuda:1", ..., "cpu"}, optional
+        Where the model of the learner is to be, see `Full`. By default it is numpy's, wherever
+        the learner was when it was saved.
 
     Returns
     -------
@@ -153,6 +190,8 @@ def load(
         If the file is damaged, or not a learner's.
     InputError
         If a part of your own is missing, or not the one the learner was saved with.
+    DeviceError
+        If the device is not there, too small, or not for the model of this learner.
 
     Examples
     --------
@@ -164,26 +203,34 @@ def load(
     """
     given = {"cost": cost, "loss": loss, "width": width, "kernel": kernel}
     yours = {name: part for name, part in given.items() if part is not None}
+    asked = shards if isinstance(shards, Shards) else Shards(1 if shards is None else shards, on)
+    placed = None if shards is None else asked  # a wrong `on` is refused either way
     if not isinstance(path, str | os.PathLike):
         if not hasattr(path, "read"):
             raise InputError(f"path = {shortened(path)}, but it must be a path or an open file")
-        return _restored(Snapshot.read(path, "the snapshot"), "the snapshot", yours)
+        return _restored(Snapshot.read(path, "the snapshot"), "the snapshot", yours, device, placed)
     name = os.fspath(path)
     try:
         with open(path, "rb") as file:
-            return _restored(Snapshot.read(file, name), name, yours)
+            return _restored(Snapshot.read(file, name), name, yours, device, placed)
     except FileNotFoundError:
         raise MissingFile(f"there is no file {name}") from None
     except IsADirectoryError:
         raise FileError(f"{name} is a folder, not a file of a learner") from None
 
 
-def _restored(snapshot: Snapshot, name: str, yours: dict[str, Any]) -> Learner:
+def _restored(
+    snapshot: Snapshot, name: str, yours: dict[str, Any], device: str | None = None,
+    shards: Shards | None = None,
+) -> Learner:  # fmt: skip
     try:
         cls, n_features, labels, t, parts = _read_header(snapshot.header)
         settings = spec.decode(parts, yours)
         if snapshot.header["version"] == 1:
             settings = _from_version_1(cls, settings)
+        settings = on_device(settings, device)
+        if shards is not None:
+            settings["model"] = divided(cls, settings.get("model"), shards)
         features = _read_features(snapshot.header, n_features)
         learner = cls(features or n_features, len(labels.names), **settings)
         if features is not None:
@@ -198,6 +245,15 @@ def _restored(snapshot: Snapshot, name: str, yours: dict[str, Any]) -> Learner:
     except InputError as why:
         raise type(why)(f"{name}: {why}") from None
     return learner
+
+
+def divided(learner: type[Learner], model: Model | None, shards: Shards) -> ShardedModel:
+    """The model of a learner of this class, divided among shards; `InputError` if it has none."""
+    if model is None or "model" not in inspect.signature(learner).parameters:
+        raise InputError(
+            f"{learner.__name__} takes no model, so its labels cannot be divided among shards"
+        )
+    return ShardedModel(model, shards)
 
 
 def _read_header(

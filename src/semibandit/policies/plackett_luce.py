@@ -66,24 +66,24 @@ class PlackettLuce(Randomised):
 
     def _distributions(self, choices: Choices) -> Sequence[SlateDistribution]:
         learner = choices.group.learner
-        scores = choices.group.views.prob / self.temperature
         found = []
         for b, choice in enumerate(choices.each):
-            line = scores[b] if choice.rows is None else scores[b, choice.rows]
-            labels = choices.names(b)
             probing = learner._probing if choice.has_room else 0.0
-            by_label = dict(zip(labels, line.tolist(), strict=True))
+            by_label = dict(zip(choices.names(b), self._scores(choices, b).tolist(), strict=True))
             found.append(PlackettLuceSlates(by_label, len(choice.picked), probing))
         return found
 
-    def _rows(self, choices: Choices) -> tuple[Sequence[Ints], Sequence[bool]]:
+    def _places(self, choices: Choices) -> tuple[Sequence[Ints], Sequence[bool]]:
         probed = choices.probed()
-        rows = []
+        places = []
         for b, numbers in enumerate(choices.uniforms()):
-            pool, size = choices.pool(b), len(choices.each[b].picked) + probed[b]
-            scores = choices.group.views.prob[b, pool] / self.temperature
-            rows.append(pool[best_first(scores + _gumbel(numbers), size)])
-        return rows, probed
+            size = len(choices.each[b].picked) + probed[b]
+            places.append(best_first(self._scores(choices, b) + _gumbel(numbers), size))
+        return places, probed
+
+    def _scores(self, choices: Choices, b: int) -> Floats:
+        """The scores of the labels that may be shown for request number b, by place."""
+        return choices.group.views.at(b).prob / self.temperature
 
 
 def _gumbel(uniforms: Floats) -> Floats:

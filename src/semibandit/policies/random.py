@@ -47,9 +47,8 @@ class Random(Learner):
         even, none = np.full(len(self._tie), 0.5), np.zeros(len(self._tie))
         return View(none, none, even, none, even)
 
-    def _pick(self, view: View, x: Vector, slots: int | None, rows: Ints | None, draw: int) -> Ints:
-        pool = np.arange(len(view.prob)) if rows is None else rows
-        return self._random(x, draw).permutation(pool)[:slots]
+    def _pick(self, view: View, x: Vector, slots: int | None, draw: int) -> Ints:
+        return self._random(x, draw).permutation(len(view))[:slots]
 
     def _distribution(
         self, view: View, x: Vector, request: Request, choice: Choice, probe: int | None

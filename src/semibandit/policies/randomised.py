@@ -16,7 +16,7 @@ from semibandit.policies.distributions.distribution import SlateDistribution
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
 from semibandit.policies.random import Random
-from semibandit.policies.read_requests import read_request, read_requests
+from semibandit.policies.read_requests import Limits, read_request, read_requests
 from semibandit.policies.request import Request
 from semibandit.policies.slate import Slate
 from semibandit.policies.spec import number_words
@@ -73,8 +73,8 @@ class Randomised(LearnerWrapper):
         """How likely each slate is, for each request."""
 
     @abstractmethod
-    def _rows(self, choices: Choices) -> tuple[Sequence[Ints], Sequence[bool]]:
-        """Rows drawn by these probabilities, and whether the last is only tried."""
+    def _places(self, choices: Choices) -> tuple[Sequence[Ints], Sequence[bool]]:
+        """Places drawn by these probabilities, and whether the last is only tried."""
 
     # -- what users call -----------------------------------------------------------------------
 
@@ -114,8 +114,7 @@ class Randomised(LearnerWrapper):
 
     def rank_many(
         self, X: Any, slots: int | Sequence[int | None] | None = None, *,
-        candidates: Iterable[Label] | None = None, exclude: Iterable[Label] | None = None,
-        draw: int = 0,
+        candidates: Limits = None, exclude: Limits = None, draw: int = 0,
     ) -> list[Slate]:  # fmt: skip
         """Draw for many contexts at once: the slates of `rank`, by one matrix product.
 
@@ -152,7 +151,7 @@ class Randomised(LearnerWrapper):
     def _draw(self, group: Group) -> list[Slate]:
         choices = Choices(group)
         distributions = self._distributions(choices)
-        return choices.slates(*self._rows(choices), distributions)
+        return choices.slates(*self._places(choices), distributions)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.learner!r}, {number_words(self.number)})"
@@ -219,7 +218,7 @@ def _own_slates(group: Group) -> list[Slate]:
     """The learner's own slates with their distributions."""
     choices, (learner, views, xs, requests) = Choices(group), group
     if not decides_by_itself(learner):
-        return choices.slates(*choices.own_rows(), choices.own())
+        return choices.slates(*choices.own_places(), choices.own())
     return [
         replace(learner._decide(views.at(b), xs[b], request), distribution=distribution)
         for b, (request, distribution) in enumerate(zip(requests, choices.own(), strict=True))

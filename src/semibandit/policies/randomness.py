@@ -41,7 +41,9 @@ def coin(seed: int, t: int, draw: int, given: Vector) -> float:
 
     It follows from the context as it was given: how that was scaled may differ in the last bit.
     """
-    return float(_toss(_words(given), seed, np.array([t]), [draw])[0])
+    start = _mixed_int((seed * 1_000_003 + draw) % 2**64)
+    word = _mixed_int(int(_words(given)[0]) ^ start)
+    return (_mixed_int((word + t) & WORD) >> 11) * 2.0**-53
 
 
 def position_coins(seed: int, t: int, X: Any, n: int) -> Floats:

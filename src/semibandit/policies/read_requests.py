@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from semibandit._util.checks import shortened, whole_number
 from semibandit.errors import InputError
+from semibandit.policies.candidate_set import CandidateSet
 from semibandit.policies.labels import Label, read_labels
 from semibandit.policies.request import Request
 
 if TYPE_CHECKING:
     from semibandit.policies.learner import Learner
 
-__all__ = ["read_limits", "read_request", "read_requests"]
+__all__ = ["Limit", "Limits", "read_limits", "read_request", "read_requests"]
+
+Limit: TypeAlias = Sequence[Label] | None  # of a request: its candidates or exclude
+Limits: TypeAlias = Iterable[Label] | Sequence[Iterable[Label] | None] | None  # of many contexts
 
 
 def read_request(
@@ -33,7 +37,7 @@ def read_request(
 
 def read_requests(
     learner: Learner, X: Any, slots: int | Sequence[int | None] | None,
-    candidates: Iterable[Label] | None, exclude: Iterable[Label] | None, draw: int,
+    candidates: Limits, exclude: Limits, draw: int,
 ) -> list[Request]:  # fmt: skip
     """The requests of `rank_many`; an error names the row."""
     if not hasattr(X, "__iter__"):
@@ -45,7 +49,8 @@ def read_requests(
     )
     if len(limits) != len(rows):
         raise InputError(f"{len(limits)} slots for {len(rows)} contexts")
-    only, without = read_limits(candidates, exclude)
+    only = _one_for_each(candidates, "candidates", len(rows))
+    without = _one_for_each(exclude, "exclude", len(rows))
     requests = []
     for i, (x, limit) in enumerate(zip(rows, limits, strict=True)):
         named = x if learner.features is not None and isinstance(x, Mapping) else None
@@ -54,13 +59,35 @@ def read_requests(
         except InputError as why:
             raise InputError(f"row {i} of X: {why}") from None
         limit = learner.read_slots(limit)
-        requests.append(Request(given, limit, only, without, draw, named=named))
+        requests.append(Request(given, limit, only[i], without[i], draw, named=named))
     return requests
 
 
 def read_limits(
     candidates: Iterable[Label] | None, exclude: Iterable[Label] | None
-) -> tuple[list[Label] | None, list[Label] | None]:
+) -> tuple[Limit, Limit]:
     """What may be shown, as lists of labels."""
-    only = None if candidates is None else read_labels(candidates, "candidates")
-    return only, None if exclude is None else read_labels(exclude, "exclude")
+    return _read_limit(candidates, "candidates"), _read_limit(exclude, "exclude")
+
+
+def _read_limit(labels: Iterable[Label] | None, what: str) -> Limit:
+    if labels is None or isinstance(labels, CandidateSet):
+        return labels
+    return read_labels(labels, what)
+
+
+def _one_for_each(given: Any, what: str, contexts: int) -> Sequence[Limit]:
+    """The labels of each context, from one set for all of them or a sequence with one for each.
+
+    A label is no collection, so a sequence of collections can only mean one for each context.
+    """
+    several = isinstance(given, Sequence | np.ndarray) and len(given) > 0
+    if not several or not all(one is None or _is_collection(one) for one in given):
+        return [_read_limit(given, what)] * contexts
+    if len(given) != contexts:
+        raise InputError(f"{what} has labels for {len(given)} contexts, but X has {contexts}")
+    return [_read_limit(one, f"{what}[{i}]") for i, one in enumerate(given)]
+
+
+def _is_collection(one: object) -> bool:
+    return isinstance(one, Iterable) and not isinstance(one, str | bytes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,8 +19,8 @@ class Request:
 
     given: Vector  # the context, not yet scaled; empty as long as only `named` is there
     slots: int | None
-    candidates: list[Label] | None
-    exclude: list[Label] | None
+    candidates: Sequence[Label] | None
+    exclude: Sequence[Label] | None
     draw: int
     named: Mapping[str, Any] | None = field(default=None, kw_only=True)  # to be encoded in turn
     new: NewValues = field(default_factory=dict, kw_only=True)  # found when it was encoded

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from semibandit._util.arrays import Floats
+from semibandit.errors import InputError
 from semibandit.models.model import Vector
 from semibandit.policies.distributions.distribution import SlateDistribution
 from semibandit.policies.features.encoded import NewValues
 from semibandit.policies.labels import Label
 
-__all__ = ["Scores", "Slate"]
+__all__ = ["Scores", "Slate", "check_slate"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +77,9 @@ class Slate:
         `learn` adds them.
     distribution : SlateDistribution, optional
         How likely each slate was, if a randomised policy drew it (`Mixed`, `PlackettLuce`).
+    missing : int
+        How many labels could not be considered, because their shard was lost and the learner was
+        made to answer without it (`Sharded(..., missing="answer")`).
 
     Examples
     --------
@@ -100,6 +104,7 @@ class Slate:
     probe: Label | None = None
     new: NewValues = field(default_factory=dict)
     distribution: SlateDistribution | None = None
+    missing: int = 0
 
     @property
     def slate_propensity(self) -> float | None:
@@ -126,3 +131,14 @@ class Slate:
     def __repr__(self) -> str:
         pairs = zip(self.labels, self.prob, strict=True)
         return f"Slate({', '.join(f'{label!r}: {prob:.3g}' for label, prob in pairs)})"
+
+
+def check_slate(slate: Slate, context_format: str) -> None:
+    """Raise an `InputError` unless it is a slate of a learner that reads contexts like this."""
+    if not isinstance(slate, Slate):
+        raise InputError(f"learn takes the slate that rank gave, got {type(slate).__name__}")
+    if slate.context_format != context_format:
+        raise InputError(
+            f"this slate is for {slate.context_format}, this learner takes "
+            f"{context_format}: it was ranked by another learner"
+        )

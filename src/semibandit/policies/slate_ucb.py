@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +13,10 @@ from semibandit._util.checks import is_number, shortened
 from semibandit.errors import InputError
 from semibandit.models.full import Full, FullState
 from semibandit.models.model import Arrays, ForgettingState, Look, Model, Sparse, State, Vector
+from semibandit.models.partial import PartialState
+from semibandit.models.sharded.model import ShardedModel
 from semibandit.policies.batch import worth_compiling
+from semibandit.policies.best_labels import BestLabels
 from semibandit.policies.choice import Choice
 from semibandit.policies.examination import (
     at_positions,
@@ -25,12 +27,13 @@ from semibandit.policies.examination import (
 )
 from semibandit.policies.fast_rule import PROBE_DEVIATIONS, FastRule, LearningRule
 from semibandit.policies.features.encoder import NamedFeatures
+from semibandit.policies.fused_learning import learned_in_one_call
 from semibandit.policies.labels import Label
-from semibandit.policies.learner import Learner
+from semibandit.policies.looks import is_partial, looks_of, partial_state
 from semibandit.policies.randomness import coins, coins_of, position_coins
 from semibandit.policies.request import Request
 from semibandit.policies.slate import Slate
-from semibandit.policies.view import View, stacked
+from semibandit.policies.view import View, Views
 from semibandit.theory.cost import Cost, decreasing
 from semibandit.theory.slate import SCORE_GRID
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
@@ -42,7 +45,7 @@ __all__ = ["SecondOrder", "SlateUCB"]
 LEARNING = ("shown", "learn", "scaled", "_absorb", "_step", "_examined")
 
 
-class SecondOrder(Learner):
+class SecondOrder(BestLabels):
     """Weights and matrices per label, learned as in Figure 2; how it explores is open."""
 
     def __init__(
@@ -65,6 +68,8 @@ class SecondOrder(Learner):
             n_features, labels, cost, a, scale, bias, seed, sparse=model.sparse, at_least=at_least
         )
         self._state: State = self._start(len(self._labels.names))
+        if isinstance(model, ShardedModel):  # where labels are is no part of what was learned
+            self.model = model.model
         self.forget = self._set_half_life(forget)
         self._last: tuple[int, Look] | None = None
 
@@ -90,48 +95,96 @@ class SecondOrder(Learner):
         if self.forget is not None:
             cast(ForgettingState, self._state).advance(rounds)
 
+    @property
+    def undecided(self) -> int:
+        """How often float32, on a device, could not tell two of the best labels apart."""
+        return int(getattr(self._state, "undecided", 0))
+
     def _look(self, x: Vector) -> Look:
-        """Margins and norms at x; those of the last look if nothing has changed since."""
-        last = self._last
-        if last is not None and last[0] == self._changes and last[1].x is x:
-            return last[1]
-        look = self._state.look(x)
-        self._last = (self._changes, look)
+        """Margins and norms of all rows at x; they are kept if learning may need them again."""
+        look = self._last_look(x) or self._state.look(x)
+        if not self._learns_alone:
+            self._last = (self._changes, look)
         return look
 
-    def _margins(self, x: Vector) -> Look:
-        """What learning needs to see of x: all of the last look, or no norms."""
+    def _last_look(self, x: Vector) -> Look | None:
+        """The last look at all rows, if it was at x and nothing has changed since."""
         last = self._last
-        if last is not None and last[0] == self._changes and last[1].x is x:
-            return last[1]
-        return self._state.margins(x)
+        return last[1] if last and last[0] == self._changes and last[1].x is x else None
+
+    def _margins(self, x: Vector, rows: Ints) -> tuple[Look, Ints]:
+        """What learning these rows needs to see of x, and the places of these rows in it.
+
+        If these rows alone are projected, a state that can looks at them alone, always anew: what
+        was learned does not depend on what was looked at before. Else all rows are looked at.
+        """
+        if self._learns_alone:
+            state = cast(PartialState, self._state)
+            return state.margins_at(x, rows), np.arange(len(rows))
+        return self._last_look(x) or self._state.margins(x), rows
+
+    @property
+    def _learns_alone(self) -> bool:
+        """Whether `learn` touches no rows but those that learn."""
+        return self.project == "learned" and is_partial(type(self._state))
 
     def _view(self, x: Vector, draw: int) -> View:
-        return self._judge(self._look(x), draw)
+        return self._judged(self._look(x), draw, None)
 
-    def _views(self, xs: Sequence[Vector], draws: Sequence[int]) -> View:
-        margin, norm2 = self._state.look_many(xs)
-        views = stacked([*map(self._judge, map(Look, xs, margin, norm2), draws)])
-        return replace(views, norm2=norm2)
+    def _view_of(self, x: Vector, request: Request, rows: Ints | None) -> View:
+        state = self._partial_state(rows)
+        if state is None:
+            return super()._view_of(x, request, rows)
+        assert rows is not None
+        return self._judged(state.look_at(x, rows), request.draw, rows)
 
-    def _judge(self, look: Look, draw: int) -> View:
-        """Go by the estimates alone; learners that explore override this."""
+    def _views_of(
+        self, xs: Sequence[Vector], requests: Sequence[Request], rows: Sequence[Ints | None]
+    ) -> Views:
+        if type(self)._view is not SecondOrder._view:
+            return super()._views_of(xs, requests, rows)
+        margin, norm2, ptr = looks_of(self._state, xs, rows, len(self._tie))
+        rule = self.fast_rule()
+        if rule is not None and rule.loss is not None and worth_compiling(len(margin)):
+            from semibandit.policies.batch_compiled import judge_labels
+
+            return Views(judge_labels(self._spread(self._t), rule.loss, margin, norm2), ptr, rows)
+        views = []
+        for b, (x, request) in enumerate(zip(xs, requests, strict=True)):
+            part = slice(*ptr[b : b + 2].tolist())
+            views.append(self._judged(Look(x, margin[part], norm2[part]), request.draw, rows[b]))
+        return Views.joined(views)
+
+    def _partial_state(self, rows: Ints | None) -> PartialState | None:
+        """The state, if it is to look at these rows alone; None if it looks at all."""
+        usual = type(self)._view is SecondOrder._view
+        return partial_state(self._state, rows, len(self._tie)) if usual else None
+
+    @property
+    def _grid(self) -> float:
+        return float(getattr(self._state, "grid", SCORE_GRID))
+
+    def _judged(self, look: Look, draw: int, rows: Ints | None) -> View:
+        """The view of a look at these rows, with the norms."""
+        return self._judge(look, draw, rows).of(look.norm2, rows)
+
+    def _judge(self, look: Look, draw: int, rows: Ints | None = None) -> View:
+        """Go by the estimates alone; learners that explore override this.
+
+        `rows` are those that the look is of; None for all.
+        """
         margin = np.clip(look.margin, -self.loss.R, self.loss.R)
         prob = self.loss.prob(margin)
         return View(margin, np.zeros_like(margin), prob, margin, prob)
 
-    def _probe(self, view: View, x: Vector, rows: Ints | None, picked: Ints) -> int:
-        """The row that could be best, by the margin and `PROBE_DEVIATIONS` deviations."""
-        norm2 = self._look(x).norm2 if view.norm2 is None else view.norm2
-        deviation = np.sqrt(np.maximum(norm2, 0.0) / self.loss.c_L2)
-        score = np.rint((view.margin + PROBE_DEVIATIONS * deviation) * SCORE_GRID)
-        if rows is not None:
-            out = np.ones(len(score), dtype=bool)
-            out[rows] = False
-            score[out] = -np.inf
+    def _probe(self, view: View, x: Vector, picked: Ints) -> int:
+        """The place that could be best, by the margin and `PROBE_DEVIATIONS` deviations."""
+        assert view.norm2 is not None
+        deviation = np.sqrt(np.maximum(view.norm2, 0.0) / self.loss.c_L2)
+        score = np.rint((view.margin + PROBE_DEVIATIONS * deviation) * self._grid)
         score[picked] = -np.inf
         best = np.flatnonzero(score == score.max())
-        return int(best[np.argmin(self._tie[best])])
+        return int(best[np.argmin(self._ties(view)[best])])
 
     def _examined(self, slate: Slate, clicked: Sequence[Label]) -> list[Label] | None:
         """The labels that were looked at by `examination`: clicked ones, and some of the others.
@@ -141,9 +194,12 @@ class SecondOrder(Learner):
         theta, shown = self.examination, slate.labels
         if theta is None or isinstance(theta, str):
             return None if theta is None else up_to_last_click(shown, clicked)
-        margin, R = self._margins(slate.x).margin, self.loss.R
-        rows = [0 if row is None else row for row in self._labels.find(shown)]
-        estimate = self.loss.prob(np.clip(margin[rows], -R, R))
+        known = [(k, row) for k, row in enumerate(self._labels.find(shown)) if row is not None]
+        at, rows = np.array(known, dtype=np.intp).reshape(-1, 2).T
+        (look, places), R = self._margins(slate.x, rows), self.loss.R
+        margin = np.zeros(len(shown))  # labels that were retired meanwhile learn in no case
+        margin[at] = np.clip(look.margin[places], -R, R)
+        estimate = self.loss.prob(margin)
         given = slate.x if slate.given is None else slate.given
         rows_of_one = given if isinstance(given, Sparse) else given[None]
         coins = position_coins(self.seed, self._t, rows_of_one, len(shown))[0]
@@ -152,28 +208,34 @@ class SecondOrder(Learner):
         return [label for k, label in enumerate(shown) if seen[k] or label in hits]
 
     def _probes(
-        self, views: View, xs: Sequence[Vector], choices: Sequence[Choice]
+        self, views: Views, xs: Sequence[Vector], choices: Sequence[Choice]
     ) -> list[int | None]:
-        plain = type(self)._probe is SecondOrder._probe and views.norm2 is not None
-        if not self.probe or not plain or not worth_compiling(views.margin.size):
+        plain = type(self)._probe is SecondOrder._probe and views.flat.norm2 is not None
+        if not self.probe or not plain or not worth_compiling(len(views.flat)):
             return super()._probes(views, xs, choices)
         from semibandit.policies.batch_compiled import find_probes
 
-        return find_probes(views, self.loss.c_L2, self._tie, choices)
+        return find_probes(views, self.loss.c_L2, self._tie, self._grid, choices)
 
     def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
         """Steps 2 and 5 of Figure 2: project labels onto D, then move those that were seen."""
-        R, look = self.loss.R, self._margins(slate.x)
+        if learned_in_one_call(self, slate.x, rows, signs):
+            return
+        R, (look, places) = self.loss.R, self._margins(slate.x, rows)
         margin = np.clip(look.margin, -R, R)
-        steps = signs * self.loss.slope(signs * margin[rows]) / self.loss.c_L2
+        steps = signs * self.loss.slope(signs * margin[places]) / self.loss.c_L2
         self._step(look, margin, rows, steps)
 
     def _step(self, look: Look, margin: Floats, rows: Ints, steps: Floats) -> None:
         """Project onto D, where margins are `margin`, and move the rows that were seen."""
-        moved = np.flatnonzero(margin != look.margin)
+        change = margin - look.margin
+        if self._learns_alone:
+            cast(PartialState, self._state).step_at(look, rows, change, steps)
+            return
+        moved = np.flatnonzero(change)
         if self.project == "learned":
             moved = np.intersect1d(moved, rows)
-        self._state.step(look, moved, (margin - look.margin)[moved], rows, steps)
+        self._state.step(look, moved, change[moved], rows, steps)
 
     def _spread(self, t: int) -> float:
         """ε / sqrt(x·A⁻¹x) in round t: nothing is explored here."""
@@ -186,7 +248,7 @@ class SecondOrder(Learner):
         probes = self.probe > 0 and self.a < 1  # with a = 1 no slot is ever free
         return FastRule(
             self.a, self.cost, loss, self._spread, self._state, self._tie, self._labels,
-            self.at_least, self.project == "all", self._coins if probes else None,
+            self.at_least, self.project == "all", self._coins if probes else None, self._grid,
             learns_all_shown=self.examination is None,
         )  # fmt: skip
 
@@ -307,16 +369,11 @@ class SlateUCB(SecondOrder):
             examination=examination,
         )  # fmt: skip
 
-    def _judge(self, look: Look, draw: int) -> View:
+    def _judge(self, look: Look, draw: int, rows: Ints | None = None) -> View:
         R = self.loss.R
         margin = np.clip(look.margin, -R, R)  # step 2: Δ̂' of the projected weights
-        width = self.width(
-            look.norm2,
-            t=self._t,
-            d=self._state.dimension(self._t),
-            K=self._labels.ever,
-            loss=self.loss,
-        )
+        d, K = self._state.dimension(self._t), self._labels.ever
+        width = self.width(look.norm2, t=self._t, d=d, K=K, loss=self.loss)
         if np.shape(width) != margin.shape or not np.all(np.isfinite(width)):
             raise InputError(f"{self.width!r} must give a finite width for each of the labels")
         width = np.minimum(width, 2.0 * R)  # a width of the user's own, too
@@ -324,17 +381,12 @@ class SlateUCB(SecondOrder):
         prob = self.loss.prob(np.clip(score, -R, R))  # step 3
         return View(margin, width, self.loss.prob(margin), score, prob)
 
-    def _views(self, xs: Sequence[Vector], draws: Sequence[int]) -> View:
-        rule = self.fast_rule()
-        if rule is None or rule.loss is None or not worth_compiling(len(xs) * len(self._tie)):
-            return super()._views(xs, draws)
-        from semibandit.policies.batch_compiled import judge_labels
-
-        margin, norm2 = self._state.look_many(xs)
-        return judge_labels(self._spread(self._t), rule.loss, margin, norm2)
-
     def fast_rule(self) -> FastRule | None:
         return self._rule(scores=is_spread_width(self.width)) if type(self) is SlateUCB else None
+
+    def _best_spread(self) -> float | None:
+        usual = type(self) is SlateUCB and is_spread_width(self.width)
+        return self._spread(self._t) if usual else None
 
     def _spread(self, t: int) -> float:
         assert is_spread_width(self.width)

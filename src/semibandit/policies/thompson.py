@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from semibandit._util.arrays import Ints
 from semibandit._util.checks import is_number
 from semibandit.errors import InputError
 from semibandit.models.full import Full
@@ -62,11 +63,12 @@ class Thompson(SecondOrder):
             examination=examination,
         )  # fmt: skip
 
-    def _judge(self, look: Look, draw: int) -> View:
+    def _judge(self, look: Look, draw: int, rows: Ints | None = None) -> View:
         R = self.loss.R
         margin = np.clip(look.margin, -R, R)
         spread = self.alpha / math.sqrt(self.loss.c_L2) * np.sqrt(np.maximum(look.norm2, 0.0))
-        score = margin + spread * self._random(look.x, draw).standard_normal(len(margin))
+        drawn = self._random(look.x, draw).standard_normal(len(self._tie))  # of every row, so that
+        score = margin + spread * (drawn if rows is None else drawn[rows])  # others change nothing
         prob = self.loss.prob(np.clip(score, -R, R))
         return View(margin, spread, self.loss.prob(margin), score, prob)
 

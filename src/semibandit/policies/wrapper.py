@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from semibandit._util.arrays import Floats
+from semibandit.policies.candidate_set import CandidateSet
 from semibandit.policies.features.encoded import NewValues
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
@@ -28,9 +29,16 @@ class LearnerWrapper(ABC):
         """Let the learner learn from the answer to a slate; see `Learner.learn`."""
         self.learner.learn(slate, clicked, examined)
 
-    def scores(self, x: Any, *, draw: int = 0) -> Scores:
-        """What the learner thinks of every label; see `Learner.scores`."""
-        return self.learner.scores(x, draw=draw)
+    def candidates(self, labels: Iterable[Label]) -> CandidateSet:
+        """Prepare candidates that are used again and again; see `Learner.candidates`."""
+        return self.learner.candidates(labels)
+
+    def scores(
+        self, x: Any, *, candidates: Iterable[Label] | None = None,
+        exclude: Iterable[Label] | None = None, draw: int = 0,
+    ) -> Scores:  # fmt: skip
+        """What the learner thinks of labels; see `Learner.scores`."""
+        return self.learner.scores(x, candidates=candidates, exclude=exclude, draw=draw)
 
     def shown(
         self, x: Any, labels: Iterable[Label], slots: int | None = None, *,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from semibandit.store.store import Store
 
 __all__ = ["DEFAULT", "StoreConfig", "open_store"]
 
+Check = Callable[[Learner], object]  # raises an error if it refuses the learner
 DEFAULT = LearnerSpec(a=1.0)  # unless it is told otherwise, a service fills its slots
 
 
@@ -53,10 +54,14 @@ class StoreConfig:
         """The features as JSON can hold them."""
         return self.features.words if isinstance(self.features, NamedFeatures) else self.features
 
-    def create(self, where: str, *, timeout: float | None = None) -> Store:
-        """A new store for this configuration."""
+    def create(
+        self, where: str, *, timeout: float | None = None, check: Check | None = None
+    ) -> Store:
+        """A new store for this configuration; none is made if `check` refuses its learner."""
         learner, about = self._load() if self.start_from is not None else self._build()
         check_learns_from_shown(learner)
+        if check is not None:
+            check(learner)
         return Store.create(where, learner, about, timeout=timeout)
 
     def check(self, store: Store) -> None:
@@ -103,14 +108,16 @@ class StoreConfig:
 
 
 def open_store(
-    where: str, config: StoreConfig, *, timeout: float | None = None, follow: bool = False
-) -> Store:
+    where: str, config: StoreConfig, *, timeout: float | None = None, follow: bool = False,
+    check: Check | None = None,
+) -> Store:  # fmt: skip
     """The store at a folder or URL, made for this configuration if there is none yet.
 
-    With `follow`, another process may be its owner; `Store.owned` says if this one is.
+    With `follow`, another process may be its owner; `Store.owned` says if this one is. A new store
+    is made only if `check`, which is called with its learner, raises no error.
     """
     if not Store.exists(where, timeout=timeout):
-        return config.create(where, timeout=timeout)
+        return config.create(where, timeout=timeout, check=check)
     store = Store(where, timeout=timeout, lock=not follow)
     try:
         config.check(store)

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 
 from semibandit._util.blas import one_thread
 from semibandit.errors import InputError
+from semibandit.models.gpu.device import find_device
 from semibandit.service.config import StoreConfig, open_store
 from semibandit.service.engine.engine import Engine
 from semibandit.service.grace import end_within
@@ -66,6 +67,10 @@ def serve(
         was made for something else.
     StoreError
         If the store cannot be reached, or another process uses it and this is not to follow.
+    ClusterError
+        If its shards are to be on a Ray cluster that cannot be reached, or is too small.
+    DeviceError
+        If the device of the settings is not there.
     """
     keys = Keys(settings)
     if not is_loopback(host) and not keys.needed:
@@ -74,20 +79,25 @@ def serve(
             "--api-key-file, --api-key or $SEMIBANDIT_API_KEY"
         )
     hosts = AllowedHosts(settings.allow_hosts, host)
+    if settings.load_device is not None:
+        find_device(settings.load_device)
     _check_certificate(settings)
     one_thread()
     sys.setswitchinterval(0.0002)  # a thread that learns lets the others speak
     listening = _listen(host, port)
     try:
+        if settings.shards is not None:  # here, since Ray takes over SIGTERM as it is connected
+            settings.shards.connect()
         follow, timeouts = settings.follow, settings.timeouts
-        store = open_store(where, config, timeout=timeouts.store, follow=follow)
+        check = settings.check_placement
+        store = open_store(where, config, timeout=timeouts.store, follow=follow, check=check)
         url = _url(settings, host, listening)
         built: list[RequestMiddleware] = []
 
         def build(progress: Callable[[int, int], None]) -> ASGIApp:
             engine = _engine(store, settings, say, progress)
             does = "follows" if engine.following else "serves"
-            say(f"semibandit {does} {engine.learner!r} from {store.name}")
+            say(f"semibandit {does} {engine.learner!r} from {store.name}{settings.placement}")
             say(str(engine.deciders))
             if engine.deciders.others:
                 log.info("%s", engine.deciders)

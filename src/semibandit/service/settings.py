@@ -6,8 +6,12 @@ import math
 from dataclasses import dataclass, field, fields
 
 from semibandit.errors import InputError, ServiceUnavailable
+from semibandit.models.gpu.device import check_word
+from semibandit.models.sharded.placement import Shards
+from semibandit.policies.device import on_device
 from semibandit.policies.learner import Learner
 from semibandit.policies.randomised import Randomised, randomised
+from semibandit.policies.sharded import model_on_shards, move_to_shards
 
 __all__ = ["Limits", "LogSettings", "Settings", "Timeouts", "check_key"]
 
@@ -154,6 +158,12 @@ class Settings:
         or "most-clicked".
     learn_holdout : bool
         Whether the learner learns from feedback to them.
+    shards : Shards, optional
+        How the labels of the learner are divided among shards. By default they are not. What is in
+        the store does not depend on it.
+    device : str, optional
+        Where the model of the learner is: "cuda" or "cuda:1" for a GPU, see `Full`. The store does
+        not record it.
 
     Raises
     ------
@@ -181,8 +191,12 @@ class Settings:
     holdout: float = 0.0
     holdout_policy: str = "uniform"
     learn_holdout: bool = False
+    shards: Shards | None = None
+    device: str | None = None
 
     def __post_init__(self) -> None:
+        if self.device is not None:
+            check_word(self.device)
         if self.randomise is not None:
             randomised(self.randomise)
         self._check_holdout()
@@ -212,6 +226,37 @@ class Settings:
         Raises an `InputError` if there is to be one, and the learner cannot be inside of it.
         """
         return learner if self.randomise is None else randomised(self.randomise)(learner)
+
+    def check_placement(self, learner: Learner) -> None:
+        """Raise an error if the model of this learner can be neither on the device nor on shards.
+
+        Raises
+        ------
+        InputError
+            If the labels of the learner cannot be divided among shards.
+        DeviceError
+            If the learner has no model that can be on a device.
+        """
+        if self.shards is not None:
+            model_on_shards(learner, self.shards, self.device)
+        else:
+            on_device({"model": getattr(learner, "model", None)}, self.device)
+
+    def place(self, learner: Learner) -> None:
+        """Move a learner that came from the store to its shards, if it is to have some."""
+        if self.shards is not None:
+            move_to_shards(learner, self.shards, self.device)
+
+    @property
+    def placement(self) -> str:
+        """Where the model of the learner is, in words; empty if it is in this process's memory."""
+        shards = "" if self.shards is None else f", its labels divided among {self.shards.n} shards"
+        return shards + ("" if self.device is None else f", on the device {self.device!r}")
+
+    @property
+    def load_device(self) -> str | None:
+        """The device that learners are loaded to here; with shards it is theirs."""
+        return self.device if self.shards is None else None
 
     def policy_in_use(self, learner: Learner) -> Learner | Randomised:
         """`policy` for a learner that another process may have put in place.

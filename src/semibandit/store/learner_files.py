@@ -28,6 +28,6 @@ def add_file(
     return number
 
 
-def read_learner(db: Database, number: int) -> Learner:
+def read_learner(db: Database, number: int, device: str | None = None) -> Learner:
     """The learner of a file, as it was given; `FileError` if the file is no longer kept."""
-    return load(io.BytesIO(read_parts(db, -number)))
+    return load(io.BytesIO(read_parts(db, -number)), device=device)

@@ -24,6 +24,7 @@ class Maintenance(ABC):
 
     _db: Database
     _turn: threading.Lock
+    device: str | None = None  # where learners are loaded to; nothing of it is written
 
     @abstractmethod
     def events(self, after: int = 0, kinds: Sequence[str] = ()) -> Iterator[tuple[int, Event]]:
@@ -92,7 +93,7 @@ class Maintenance(ABC):
 
     def file_learner(self, number: int) -> Learner:
         """The learner of a file, as it was given; `FileError` if the file is no longer kept."""
-        return learner_files.read_learner(self._db, number)
+        return learner_files.read_learner(self._db, number, self.device)
 
     # -- snapshots -----------------------------------------------------------------------------
 
@@ -102,7 +103,7 @@ class Maintenance(ABC):
 
     def snapshot(self, seq: int) -> Learner:
         """The learner as it was after event `seq`; `FileError` if its snapshot is damaged."""
-        return snapshots.read_snapshot(self._db, seq)
+        return snapshots.read_snapshot(self._db, seq, self.device)
 
     def add_snapshot(self, seq: int, content: bytes) -> None:
         """Keep the learner after event `seq`; older ones go, except the first and the last but one.

@@ -146,6 +146,7 @@ def rebuild(
     store: Store,
     after: int | None = None,
     progress: Callable[[int, int], object] = lambda done, total: None,
+    place: Callable[[Learner], object] = lambda learner: None,
 ) -> tuple[Learner, int]:
     """Make the learner that the log describes.
 
@@ -159,6 +160,8 @@ def rebuild(
     progress : function, optional
         Called now and then with how many of the log's events after the snapshot are behind it, and
         how many there are. What it raises ends the rebuilding, and comes out.
+    place : function, optional
+        Called with each learner before it learns from the log, to move it to where it is to be.
 
     Returns
     -------
@@ -176,6 +179,7 @@ def rebuild(
         nothing is skipped.
     """
     learner, position = _newest_snapshot(store, store.snapshots() if after is None else [after])
+    place(learner)
     since = learner_since(store, position)
     first, last = position, store.last
     progress(0, last - first)
@@ -185,7 +189,8 @@ def rebuild(
         while events:
             position, event = group[-len(events)][0], events[0][0]
             if isinstance(event, NewLearner):
-                learner, since = store.file_learner(event.file), position
+                learner, since = store.file_learner(event.file), position  # the old one is gone
+                place(learner)
                 catch_up(learner, store, event.after, position)
                 del events[0]
             else:

@@ -28,9 +28,9 @@ def list_snapshots(db: Database) -> list[int]:
     return [seq for (seq,) in db.rows("SELECT seq FROM semibandit_snapshots ORDER BY seq")]
 
 
-def read_snapshot(db: Database, seq: int) -> Learner:
+def read_snapshot(db: Database, seq: int, device: str | None = None) -> Learner:
     """The learner as it was after event `seq`; `FileError` if its snapshot is damaged."""
-    return load(io.BytesIO(read_parts(db, seq)))
+    return load(io.BytesIO(read_parts(db, seq)), device=device)
 
 
 def snapshot_is_whole(db: Database, seq: int) -> bool:

@@ -331,7 +331,7 @@ class Store(Maintenance):
         db = self._connect_again()
         db.fence = self.epoch
         other._set(self.where, self.write, db, self._turn, self.last, self.timeout, self._columns)
-        other.epoch = self.epoch
+        other.epoch, other.device = self.epoch, self.device
         return other
 
     def allowing(self, seconds: float) -> AbstractContextManager[None]:

@@ -34,6 +34,8 @@ __all__ = [
 # J of slates that end at the threshold differ by rounding only: up to this, they are ties.
 TIE_TOLERANCE = 1e-12
 
+FEW = 100  # labels that are sorted as fast as the best of them are found
+
 # Learners order labels by rint(score·SCORE_GRID): labels with the same history are ties, not noise.
 SCORE_GRID = 1e9
 
@@ -118,9 +120,14 @@ def cut(prob: Floats, a: float, costs: Costs) -> int:
     """Return how many labels to show, the last argmin of J; `prob` is sorted, best first."""
     if costs.limit is not None:
         prob = prob[: costs.limit]
-    J = (1.0 - a) * costs.sums(1.0 - prob) - a * np.cumsum(prob)
-    J = np.concatenate([[0.0], J])
-    return int(np.flatnonzero(J.min() + TIE_TOLERANCE >= J)[-1])
+    J = (1.0 - a) * costs.sums(1.0 - prob) - a * prob.cumsum()  # for s = 1, 2, ...; J(0) = 0
+    least = J.min(initial=0.0) + TIE_TOLERANCE
+    good = (least >= J).nonzero()[0]
+    if len(good):
+        return int(good[-1]) + 1
+    if np.isnan(least):
+        raise ArithmeticError("a probability is nan: no slate is best")
+    return 0
 
 
 def order(score: Floats, tie: Floats | Ints, slots: int | None = None) -> Ints:
@@ -133,6 +140,8 @@ def order(score: Floats, tie: Floats | Ints, slots: int | None = None) -> Ints:
     S = K if slots is None else min(slots, K)
     if S == 0:
         return np.empty(0, dtype=np.intp)
+    if K <= FEW:
+        return np.lexsort((tie, -score))[:S]
     chosen = np.arange(K)
     if S < K:
         last = np.partition(score, K - S)[K - S]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from semibandit._util.ids import new_id
-from semibandit.errors import Conflict, InputError
+from semibandit.errors import ClusterError, Conflict, InputError
 from semibandit.models.model import dense
 from semibandit.policies.batch import find_errors, rank_requests
 from semibandit.policies.distributions.propensities import propensities_of
@@ -132,6 +132,7 @@ def _rank(
 ) -> list[Slate | Exception]:
     """All at once; those that are wrong are left out, and get an `InputError`.
 
+    If a shard of the learner is lost, all get a `ClusterError`.
     With `drawn`, slates say how likely each slate was, also if the learner decides by itself.
     A bug in ranking is logged; requests are then ranked one by one, and those that it hits get an
     `InternalError`.
@@ -142,6 +143,8 @@ def _rank(
         one.draw = draw
     try:
         return [*_slates(policy, pending, drawn)]
+    except ClusterError as why:  # it holds for all of them
+        return [type(why)(str(why)) for _ in pending]
     except InputError:
         errors = find_errors(_learner(policy), pending)
     except Exception:
@@ -171,6 +174,8 @@ def _rank_alone(
             if error is not None:  # an unknown label is a mistake in the request, no missing page
                 return InputError(str(error))
             log.exception("ranking refused a request that has no error")
+        except ClusterError as why:
+            return why
         except Exception:
             log.exception("ranking a request failed")
             break

@@ -100,11 +100,12 @@ class Engine:
         progress: Callable[[int, int], object] = lambda done, total: None,
     ) -> None:
         self.store, self.settings = store, settings or Settings()
+        store.device = self.settings.load_device
         # names that the store has for the numbers of a learner that was made without any
         self._names: list[str] | None = store.about.get("feature_names")
         self._column = {name: i for i, name in enumerate(self._names or [])}
         with store.allowing(START_TIMEOUT):
-            learner, position = rebuild(store, progress=progress)
+            learner, position = rebuild(store, progress=progress, place=self.settings.place)
             self.statistics = Statistics.from_log(store, progress)
             before = Deciders.of_last(store)
         self._checker = None if learner.features is None else learner.features.encoder()
@@ -115,8 +116,9 @@ class Engine:
         self.queue = RequestQueue(self.settings.limits.queue)
         every = self.settings.snapshot_every
         self.learning = Learning(
-            learner, store, position, every, self.statistics, lambda: bool(self.queue)
-        )
+            learner, store, position, every, self.statistics, lambda: bool(self.queue),
+            self.settings.place,
+        )  # fmt: skip
         self.writer = Writer(store, self.settings, self.queue, self.learning, self.statistics)
         self.deciders = Deciders(words, None if self.holdout is None else self.holdout.words)
         self.started = time.time()
@@ -324,8 +326,9 @@ class Engine:
     def replace_learner(self, content: bytes, after: int | None) -> Future[dict[str, Any]]:
         """Let the learner of a file take over, in the background; see `replace_learner`."""
         return self._background.submit(
-            replace_learner, content, after, self.store, self.queue, self.learning
-        )
+            replace_learner, content, after, self.store, self.queue, self.learning,
+            self.settings.place,
+        )  # fmt: skip
 
     def ask(self, make: Callable[[AnswerFuture], Pending]) -> Any:
         """Hand in one request, made by this function for a future, and wait for its answer."""

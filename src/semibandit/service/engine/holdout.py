@@ -18,6 +18,7 @@ from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
 from semibandit.policies.slate import Scores, Slate
 from semibandit.service.engine.requests import PendingRank
+from semibandit.service.engine.scores import allowed_scores
 from semibandit.service.engine.statistics import Statistics
 from semibandit.service.settings import Settings
 
@@ -133,8 +134,8 @@ class Holdout:
     def _held_out(self, learner: Learner, one: PendingRank, id: str, slate: Slate) -> Slate:
         """The slate of the holdout, with what the learner thinks of its labels."""
         assert slate.given is not None
-        scores = learner.scores(dense(slate.given), draw=one.draw)
-        allowed = _allowed(scores.labels, one)
+        scores = allowed_scores(learner, dense(slate.given), one.candidates, one.exclude, one.draw)
+        allowed = scores.labels
         distribution = self._distribution(learner, one, len(allowed))
         if isinstance(distribution, FixedSlate):
             labels = list(distribution.slate)
@@ -180,17 +181,6 @@ def _count(learner: Learner, one: PendingRank) -> int:
     if one.candidates is not None:
         return len(set(one.candidates).difference(one.exclude or ()))
     return learner.n_labels - len(one.exclude or ())
-
-
-def _allowed(labels: list[Label], one: PendingRank) -> list[Label]:
-    """The labels that may be shown."""
-    if one.candidates is not None:
-        wanted = set(one.candidates)
-        labels = [label for label in labels if label in wanted]
-    if one.exclude is not None:
-        out = set(one.exclude)
-        labels = [label for label in labels if label not in out]
-    return labels
 
 
 def _numbers(scores: Scores, labels: list[Label]) -> dict[str, Any]:

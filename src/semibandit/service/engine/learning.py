@@ -13,7 +13,7 @@ from itertools import islice
 from time import sleep
 from typing import NamedTuple
 
-from semibandit.errors import ServiceUnavailable, StoreError
+from semibandit.errors import ClusterError, ServiceUnavailable, StoreError
 from semibandit.policies.learner import Learner
 from semibandit.service.engine.snapshot_writer import SnapshotWriter
 from semibandit.service.engine.statistics import Statistics
@@ -24,7 +24,7 @@ from semibandit.store.store import Store
 __all__ = ["Learning", "LoggedEvent"]
 
 log = logging.getLogger("semibandit")
-TRY_AGAIN = 1.0  # seconds until a store that failed while a learner took over is tried again
+TRY_AGAIN = 1.0  # seconds until a store or a shard that failed is tried again
 STUCK_AFTER = 60.0  # seconds at one group of events
 GROUP = 64  # events learned in one go, at most
 AT_ONCE = 0.001  # seconds that learning a group may take: so long may ranking have to wait
@@ -55,6 +55,7 @@ class Learning:
         snapshot_every: int,
         statistics: Statistics,
         busy: Callable[[], bool] = lambda: False,
+        place: Callable[[Learner], object] = lambda learner: None,
     ) -> None:
         self.current = learner, learner_since(store, position)
         self.position = self.last_put = position  # seq of the last event learned, and put here
@@ -62,6 +63,7 @@ class Learning:
         self.failed: BaseException | None = None  # the bug that stopped it
         self.busy_since: float | None = None  # when it began with the present event
         self._busy = busy  # whether someone waits for a slate
+        self._place = place  # moves a learner to its shards, if there are some
         self._store = store
         self._snapshots = SnapshotWriter(store, snapshot_every, statistics)
         self._events: deque[LoggedEvent] = deque()
@@ -198,7 +200,7 @@ class Learning:
         learned = self._learn_first(group)
         seconds, n = time.thread_time() - start, len(learned)
         if not n:
-            return  # it is time to stop
+            return
         self._pace += 0.2 * (seconds / n - self._pace)
         with self._condition:
             for _ in range(n):
@@ -215,13 +217,18 @@ class Learning:
             sleep(seconds)
 
     def _learn_first(self, group: list[LoggedEvent]) -> list[bool]:
-        """As `learn_events`; nothing if it is time to stop before a new learner is ready."""
+        """As `learn_events`; nothing if it has to be tried again, or if it is time to stop before
+        a new learner is ready."""
         if isinstance(group[0].event, NewLearner):
             return [True] if self._replace(group[0], group[0].event) else []
         learner, since = self.current
         events = [(one.event, one.decision) for one in group]
         try:
             return learn_events(learner, events, since=since)
+        except ClusterError as why:
+            log.error("learning waits: %s", why)
+            self._pause()
+            return []
         except Exception:  # the events before the one with the bug can still be learned
             if len(group) == 1:
                 raise
@@ -235,17 +242,23 @@ class Learning:
                 with self._store.beside() as store:
                     if prepared is None:
                         prepared = store.file_learner(event.file), event.after
+                        self._place(prepared[0])
                     catch_up(prepared[0], store, prepared[1], one.seq)
-            except StoreError as why:
+            except (StoreError, ClusterError) as why:
                 log.error("the new learner cannot learn the log yet: %s", why)
                 prepared = None  # it may have learned a part
-                with self._condition:
-                    self._condition.wait(TRY_AGAIN)
+                self._pause()
                 continue
             self.current = prepared[0], one.seq
             self._snapshots.hurry()
             return True
         return False
+
+    def _pause(self) -> None:
+        """Wait until it is worth to try again, or time to stop."""
+        with self._condition:
+            if not self._stopping:
+                self._condition.wait(TRY_AGAIN)
 
     def _due(self) -> list[Future[int]]:
         return [future for seq, future in self._wanted if seq <= self.position]

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from semibandit.policies.learner import Learner
+from semibandit.service.engine.scores import allowed_scores
 from semibandit.service.engine.statistics import Statistics
 from semibandit.store.event import Decision, describe
 
@@ -46,14 +47,11 @@ class NextLabelLookup:
 
 def find_next_label(learner: Learner, decision: Decision) -> dict[str, Any] | None:
     """The best label that might have been shown and was not, as the learner stands now."""
-    scores = learner.scores(decision.context, draw=decision.draw)
-    out = set(decision.labels) | set(decision.exclude or [])
-    allowed = None if decision.candidates is None else set(decision.candidates)
-    rest = [
-        i
-        for i, label in enumerate(scores.labels)
-        if label not in out and (allowed is None or label in allowed)
-    ]
+    scores = allowed_scores(
+        learner, decision.context, decision.candidates, decision.exclude, decision.draw
+    )
+    shown = set(decision.labels)
+    rest = [i for i, label in enumerate(scores.labels) if label not in shown]
     best = max(rest, key=lambda i: float(scores.prob[i]), default=None)
     if best is None:
         return None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import logging
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
 from semibandit.errors import Conflict, InputError
 from semibandit.policies.batch import prepare
+from semibandit.policies.learner import Learner
 from semibandit.policies.persistence import LOG_POSITION, Snapshot, load
 from semibandit.service.engine.learning import Learning
 from semibandit.service.engine.queue import RequestQueue
@@ -24,8 +26,9 @@ log = logging.getLogger("semibandit")
 
 
 def replace_learner(
-    content: bytes, after: int | None, store: Store, queue: RequestQueue, learning: Learning
-) -> dict[str, Any]:
+    content: bytes, after: int | None, store: Store, queue: RequestQueue, learning: Learning,
+    place: Callable[[Learner], object],
+) -> dict[str, Any]:  # fmt: skip
     """Let the learner of a file take over: what it has not learned of the log, it learns first.
 
     The file and the place in the log are kept in the store, so that a restart rebuilds the same.
@@ -38,6 +41,9 @@ def replace_learner(
         The last event of the log that the learner has learned; None takes what the file says.
     store, queue, learning
         Those of the engine.
+    place : function
+        Moves the learner to its shards, if the service has some. Until the present learner is gone
+        there must be room for both.
 
     Returns
     -------
@@ -50,10 +56,13 @@ def replace_learner(
         If the file is damaged, or its learner cannot be served, or has other features or labels.
     Conflict
         If the log no longer has what the learner would have to learn first.
+    ClusterError
+        If there is no room for the shards of both learners.
     """
-    learner = load(io.BytesIO(content))
+    learner = load(io.BytesIO(content), device=store.device)
     check_learns_from_shown(learner)
     after = _position(content) if after is None else after
+    place(learner)
     with store.beside() as beside:
         last, removed = learning.last_put, beside.removed
         if not 0 <= after <= max(last, beside.last):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from semibandit.models.model import dense
+from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
 from semibandit.policies.request import Request
 from semibandit.store.event import Decision, Feedback, LabelChange, NewLearner, request_key
@@ -45,6 +46,8 @@ class AnswerFuture(Protocol):
 class PendingRank(Request):
     """A request to rank; `draw` is set when its turn has come."""
 
+    candidates: list[Label] | None
+    exclude: list[Label] | None
     id: str | None
     answer: AnswerFuture
     subject: str | None = None  # the client's name for the visitor

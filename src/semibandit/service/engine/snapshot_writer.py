@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
 
-from semibandit.errors import StoreError, StoreInUse
+from semibandit.errors import ClusterError, StoreError, StoreInUse
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
 from semibandit.policies.persistence import Snapshot, snapshot_of
@@ -56,7 +56,12 @@ class SnapshotWriter:
         The futures get `seq` once the snapshot is in the store, or the reason why it is not.
         """
         self._events = 0
-        snapshot, labels = snapshot_of(learner), learner.labels
+        try:
+            snapshot, labels = snapshot_of(learner), learner.labels
+        except ClusterError as why:
+            log.error("no snapshot was written: %s", why)
+            self._fail(why, futures)
+            return
         self._writing = self._background.submit(self._write, seq, snapshot, labels, futures)
 
     def close(self) -> None:
@@ -85,6 +90,10 @@ class SnapshotWriter:
                 with suppress(InvalidStateError):  # nobody waits any more
                     future.set_result(seq)
             return
+        self._fail(failure, futures)
+
+    def _fail(self, failure: Exception, futures: Sequence[Future[int]]) -> None:
+        """Try again later, and tell those who wait why."""
         self._events, self._not_before = self._every, time.monotonic() + TRY_AGAIN
         for future in futures:
             with suppress(InvalidStateError):

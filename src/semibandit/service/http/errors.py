@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from semibandit.errors import (
+    ClusterError,
     Conflict,
     InputError,
     LabelExists,
@@ -38,6 +39,7 @@ STATUS: tuple[tuple[type[Exception], int], ...] = (  # the first that fits
     (RequestValidationError, 422),
     (StoreError, 503),
     (ServiceUnavailable, 503),
+    (ClusterError, 503),
 )
 BUG = "something went wrong in the service; its log says what"
 

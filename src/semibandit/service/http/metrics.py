@@ -85,6 +85,7 @@ class Metrics:
         summary = self._engine.statistics.summary()
         yield from self._counters(summary["totals"])
         yield from self._gauges()
+        yield from self._undecided()
         yield _sizes(summary["sizes"])
         yield from _positions(summary["positions"])
         if (holdout := self._engine.holdout) is not None:
@@ -113,6 +114,13 @@ class Metrics:
         ):
             yield CounterMetricFamily(f"semibandit_{name}", text, value)
 
+    def _undecided(self) -> Iterable[Metric]:
+        """Of a learner on a device: what its numbers could not tell."""
+        if self._engine.settings.device is not None:
+            text = "Searches for the best labels in which float32 could not tell two of them apart"
+            value = getattr(self._engine.learner, "undecided", 0)
+            yield CounterMetricFamily("semibandit_undecided", text, value)
+
     def _gauges(self) -> Iterable[Metric]:
         engine, learning = self._engine, self._engine.learning
         for name, text, value in (
@@ -120,6 +128,7 @@ class Metrics:
             ("backlog", "Feedback in the log that is not yet learned", learning.backlog),
             ("lag_seconds", "Since the oldest event was logged that is not learned", learning.lag),
             ("labels", "Labels that can be shown", engine.learner.n_labels),
+            ("looked_share", "Share of labels looked at exactly", engine.learner.looked_share),
             ("version", "The learner's round", engine.learner.t),
             ("log_position", "The last event of the log", engine.store.last),
             ("snapshot_position", "The last event in a snapshot", learning.snapshot_position),

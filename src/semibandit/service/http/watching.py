@@ -93,6 +93,7 @@ def _state(engine: Engine, metrics: Metrics) -> dict[str, Any]:
         "features": features,
         "feature_names": names or None,
         "n_labels": learner.n_labels,
+        "looked_share": learner.looked_share,
         "version": learner.t,
         "position": engine.store.last,
         "learned": learning.position,

@@ -222,6 +222,10 @@ class State(BaseModel):
     features: list[Feature] | None
     feature_names: list[str] | None
     n_labels: int
+    looked_share: float = Field(
+        description="The share of the labels that was looked at exactly since the start; the "
+        "others could not be among the best, by bounds that are proven."
+    )
     version: int = Field(description="The learner's round.")
     position: int = Field(description="The last event of the log.")
     learned: int = Field(description="The last event that was learned.")

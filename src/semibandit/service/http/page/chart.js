@@ -55,8 +55,8 @@ export class RateChart {
 
   show(series) {
     this.series = merged(series);
-    if (this.at !== null) this.at = Math.min(this.at, this.series.points.length - 1);
-    this.draw();
+    if (this.at === null) this.draw();
+    else this.look(Math.min(this.at, this.series.points.length - 1)); // what is read changes, too
   }
 
   nearest(x) {

@@ -1,0 +1,1 @@
+"""Labels divided among shards: processes of a Ray cluster, or objects in this process."""
