@@ -63,12 +63,14 @@ def test_a_lost_shard_is_503_and_feedback_is_learned_when_it_is_back(tmp_path, m
         with pytest.raises(ShardLost, match="shard 0 of 2 has died and is being restored") as lost:
             rank(engine)
         assert status_of(lost.value) == 503
+        assert engine.problem == "shard 0 of 2 has died and is being restored"  # of /readyz
         give(engine, "before", labels[:1])  # the log has it
         assert engine.learning.alive
         assert engine.learner.t == 11
         workers.restoring = False
         until(lambda: engine.learner.t == 12)
         assert rank(engine).labels
+        assert engine.healthy
         assert engine.learning.passed_over == 0
 
 

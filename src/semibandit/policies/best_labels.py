@@ -35,6 +35,12 @@ class BestLabels(Learner):
     def _judge(self, look: Look, draw: int, rows: Ints | None = None) -> View:
         """What it thinks of a look at these rows; None for all."""
 
+    @property
+    def model_problem(self) -> str | None:
+        """What keeps the model from answering now, in words; None if nothing does."""
+        problem: str | None = getattr(self._state, "problem", None)
+        return problem
+
     def _best_spread(self) -> float | None:
         """ε / sqrt(x·A⁻¹x) in this round if scores are margin + ε; None if they are made otherwise.
 

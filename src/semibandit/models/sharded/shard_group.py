@@ -105,6 +105,12 @@ class ShardGroup:
                 raise ShardLost(f"{self._called(to_ask[0])} has died and is being restored")
         raise ShardLost(f"{self._called(to_ask[0])} has died {ATTEMPTS} times while it was asked")
 
+    @property
+    def problem(self) -> str | None:
+        """Which shard has died and is not there again; None if all are there."""
+        lost = next((i for i in range(self._shards.n) if not self._is_back(i)), None)
+        return None if lost is None else f"{self._called(lost)} has died and is being restored"
+
     def share(self, value: Any) -> Any:
         """The value in the form in which it is best sent to many shards."""
         return self._workers.share(value)

@@ -53,6 +53,11 @@ class ShardedState:
 
     # -- looks ---------------------------------------------------------------------------------
 
+    @property
+    def problem(self) -> str | None:
+        """What keeps it from answering now, in words; None if nothing does."""
+        return self._group.problem
+
     def look(self, x: Vector) -> Look:
         margin, norm2 = self._of_all("look", x, self._if_missing)
         return Look(x, margin, norm2)

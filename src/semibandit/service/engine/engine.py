@@ -172,6 +172,8 @@ class Engine:
             return "the store is away"
         if (why := self.settings.policy_problem(self.learner)) is not None:
             return why
+        if (why := getattr(self.learner, "model_problem", None)) is not None:
+            return str(why)
         if access.following:
             return self.learning.problem or self._following()
         if access.behind:
