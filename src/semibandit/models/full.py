@@ -22,6 +22,7 @@ import numpy as np
 from semibandit._util.arrays import Floats, Ints
 from semibandit._util.checks import shortened
 from semibandit._util.numba import use_compiled
+from semibandit._util.ordering import SCORE_GRID
 from semibandit.errors import InputError
 from semibandit.models import partial_looks
 from semibandit.models.best import BestSearch
@@ -43,7 +44,7 @@ from semibandit.models.model import (
     take,
     take_index,
 )
-from semibandit.models.partial import GRID, Aim, Found, OneByOne
+from semibandit.models.partial import Aim, Found, OneByOne
 
 __all__ = ["Full", "FullState"]
 
@@ -117,7 +118,7 @@ class FullState(OneByOne, Forgetful):
     count: Ints  # row -> how often it was updated
     dense: DenseBlocks
     low_rank: LowRankPool
-    grid: ClassVar[float] = GRID
+    grid: ClassVar[float] = SCORE_GRID
 
     def __post_init__(self) -> None:
         self.search = BestSearch(self.d, self.w.dtype)  # no part of what was learned

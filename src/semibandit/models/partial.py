@@ -15,9 +15,7 @@ import numpy as np
 from semibandit._util.arrays import Floats, Ints
 from semibandit.models.model import Look, State, Vector
 
-__all__ = ["GRID", "Aim", "BestState", "Found", "OneByOne", "PartialState", "prefers_best"]
-
-GRID = 1e9  # scores are compared on, unless a state knows a coarser one
+__all__ = ["Aim", "BestState", "Found", "OneByOne", "PartialState", "prefers_best"]
 
 
 @runtime_checkable

@@ -17,6 +17,7 @@ import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
 from semibandit._util.checks import is_whole, shortened
+from semibandit._util.ordering import SCORE_GRID, order
 from semibandit.errors import InputError
 from semibandit.theory.cost import Cost, Costs, check_a, decreasing
 
@@ -33,11 +34,6 @@ __all__ = [
 
 # J of slates that end at the threshold differ by rounding only: up to this, they are ties.
 TIE_TOLERANCE = 1e-12
-
-FEW = 100  # labels that are sorted as fast as the best of them are found
-
-# Learners order labels by rint(score·SCORE_GRID): labels with the same history are ties, not noise.
-SCORE_GRID = 1e9
 
 
 def best_slate(
@@ -128,29 +124,6 @@ def cut(prob: Floats, a: float, costs: Costs) -> int:
     if np.isnan(least):
         raise ArithmeticError("a probability is nan: no slate is best")
     return 0
-
-
-def order(score: Floats, tie: Floats | Ints, slots: int | None = None) -> Ints:
-    """Return the indices of the `slots` largest scores, best first, equal ones by smaller `tie`.
-
-    This takes O(K + S log S): one partition finds the smallest score that is chosen, and only the S
-    chosen labels are sorted.
-    """
-    K = len(score)
-    S = K if slots is None else min(slots, K)
-    if S == 0:
-        return np.empty(0, dtype=np.intp)
-    if K <= FEW:
-        return np.lexsort((tie, -score))[:S]
-    chosen = np.arange(K)
-    if S < K:
-        last = np.partition(score, K - S)[K - S]
-        chosen, level = np.flatnonzero(score > last), np.flatnonzero(score == last)
-        room = S - len(chosen)
-        if len(level) > room:
-            level = level[np.argpartition(tie[level], room - 1)[:room]]
-        chosen = np.concatenate([chosen, level])
-    return chosen[np.lexsort((tie[chosen], -score[chosen]))]
 
 
 def read_slots(slots: int | None) -> int | None:

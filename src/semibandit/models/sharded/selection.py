@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
+from semibandit._util.ordering import order
 from semibandit.models.partial import Aim
 
 __all__ = ["best_labels"]
@@ -14,11 +15,5 @@ def best_labels(margin: Floats, norm2: Floats, aim: Aim) -> Ints:
     """The `aim.most` best labels, sorted, by score on the grid and then by tie; all if fewer."""
     score = np.rint(aim.scores(margin, norm2) * aim.grid)
     score[aim.without] = -np.inf
-    most = min(aim.most, len(score) - len(aim.without))
-    if most <= 0:
-        return np.empty(0, dtype=np.intp)
-    least = np.partition(score, len(score) - most)[len(score) - most]
-    above = np.flatnonzero(score > least)
-    equal = np.flatnonzero(score == least)
-    equal = equal[np.argsort(aim.tie[equal], kind="stable")[: most - len(above)]]
-    return np.sort(np.concatenate([above, equal]))
+    most = max(0, min(aim.most, len(score) - len(aim.without)))
+    return np.sort(order(score, aim.tie, most))

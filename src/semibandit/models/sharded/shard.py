@@ -14,9 +14,10 @@ import numpy as np
 from semibandit._util.arrays import Floats, Ints
 from semibandit._util.blas import one_thread
 from semibandit._util.numba import has_numba
+from semibandit._util.ordering import SCORE_GRID
 from semibandit.models.dual import DualState
 from semibandit.models.model import NO_NORMS, Arrays, Look, Model, Sparse, State, Vector
-from semibandit.models.partial import GRID, Aim, BestState, Found, PartialState, prefers_best
+from semibandit.models.partial import Aim, BestState, Found, PartialState, prefers_best
 from semibandit.models.sharded.selection import best_labels
 
 __all__ = ["Answer", "Change", "Checkpoint", "Goal", "Shard"]
@@ -78,7 +79,7 @@ class Shard:
         if self._alone and self.n_labels * n_features**2 > LARGE and has_numba():
             import semibandit.models.compiled_looks  # noqa: F401  # many looks will follow
         self.tell(first, changes)
-        return float(getattr(self.state, "grid", GRID))
+        return float(getattr(self.state, "grid", SCORE_GRID))
 
     def tell(
         self, first: int, changes: Sequence[Change], ask: str | None = None, *args: Any

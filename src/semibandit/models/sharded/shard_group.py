@@ -102,14 +102,14 @@ class ShardGroup:
             if not to_ask or missing == "answer":
                 return answers
             if not waits:
-                raise ShardLost(f"{self._called(to_ask[0])} has died and is being restored")
+                raise ShardLost(self._restoring(to_ask[0]))
         raise ShardLost(f"{self._called(to_ask[0])} has died {ATTEMPTS} times while it was asked")
 
     @property
     def problem(self) -> str | None:
         """Which shard has died and is not there again; None if all are there."""
         lost = next((i for i in range(self._shards.n) if not self._is_back(i)), None)
-        return None if lost is None else f"{self._called(lost)} has died and is being restored"
+        return None if lost is None else self._restoring(lost)
 
     def share(self, value: Any) -> Any:
         """The value in the form in which it is best sent to many shards."""
@@ -272,6 +272,9 @@ class ShardGroup:
 
     def _keep(self, answer: Any) -> Kept:
         return self._workers.keep(self._workers.receive(answer, None))
+
+    def _restoring(self, i: int) -> str:
+        return f"{self._called(i)} has died and is being restored"
 
     def _called(self, i: int) -> str:
         return f"shard {i} of {self._shards.n}"
