@@ -55,9 +55,7 @@ class Ranking:
 
     def _take(self, labels: Ints, margin: Floats, norm2: Floats) -> None:
         """These are the labels; `best_scores` are the best, and the next, from the largest on."""
-        aim = self.aim
         self.labels, self.margin, self.norm2 = labels, margin, norm2
-        width = np.minimum(aim.spread * np.sqrt(np.maximum(norm2, 0.0)), aim.widest)
-        score = np.minimum(np.maximum(margin, -aim.R), aim.R) + width
+        score = self.aim.scores(margin, norm2)
         score.sort()
-        self.best_scores: Floats = score[::-1][: aim.most + 1]
+        self.best_scores: Floats = score[::-1][: self.aim.most + 1]
