@@ -112,6 +112,8 @@ def measure(with_peers: bool, with_growth: bool) -> dict[str, object]:
     found["dgemm GFlop/s"] = yardsticks.dgemm_rate() / 1e9
     if with_peers:
         _peers(rates, ratio, {"M": workloads.M(), "Y": workloads.Y(), "L": large})
+        beside = {name: rates[name]["NumPy, Figure 2"] for name in ("M", "Y")}
+        found["NumPy of the libraries' run"] = beside
     found |= {"ratios": ratio, "rounds a second": rates}
     if with_growth:
         say("growth curves")
@@ -143,11 +145,29 @@ def _peers(rates, ratio, loads) -> None:
             ratio[f"{name} peers"] = rates[name]["semibandit, full, 1 thread"] / rate
 
 
+ABOUT = """\
+`make bench` made this page: all figures are from one run, with one BLAS thread, unless a note says
+otherwise. A round is a `rank` and a `learn`, with 10 slots. The workloads, with T rounds, d
+features and K labels:
+
+| workload | what | T | d | K |
+|---|---|---|---|---|
+| M | Mediamill, the paper's set (or synthetic, if it was not fetched) | 30,993 | 120 | 101 |
+| Y | synthetic, of the size of the paper's Sony set | 16,452 | 98 | 632 |
+| L | synthetic, 20 relevant labels a round | 2,000 | 64 | 10,000 |
+| XL | the same | 2,000 | 128 | 1,000,000 |
+
+Targets are ratios to something measured in the same run, so that they hold on other machines. "A ÷
+B" is A's figure divided by B's, times unless it says rounds a second or memory; a target that was
+missed says so. "Full" keeps a d×d matrix per label. `replay` plays a data set that is there as a
+whole; "online" is one call after the other, as in a service."""
+
+
 def table(found: dict) -> str:
     lines = [
-        "# Benchmarks",
+        "# Benchmarks: how fast it is",
         "",
-        "`make bench` made this page: all figures are from one run, one BLAS thread.",
+        ABOUT,
         "",
         f"{found['machine']}; Python {found['python']}, NumPy {found['numpy']}; dgemm "
         f"{found['dgemm GFlop/s']:.0f} GFlop/s, copy {found['bandwidth GB/s']:.0f} GB/s.",

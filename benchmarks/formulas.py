@@ -1,4 +1,4 @@
-"""`python -m benchmarks.formulas`: the formulas of docs/scale.md, held against measurements.
+"""`python -m benchmarks.formulas`: the formulas of docs/how-to/scale.md, held against measurements.
 
 Run it on a quiet machine: times follow from the rate at which one core reads memory, which is
 measured in the same run.

@@ -43,6 +43,10 @@ PEERS = (
         {"M": 1000, "Y": 500, "L": 50},
     ),
     Peer("vowpalwabbit", "ccb", "vowpalwabbit_ccb.py", False, {"M": 500, "Y": 50, "L": 2}),
+    Peer(
+        "bayesianbandits", "Thompson", "bayesianbandits_thompson.py", True,
+        {"M": 300, "Y": 60, "L": 3},
+    ),
 )  # fmt: skip
 
 

@@ -1,10 +1,13 @@
 """Shared by all tests: hypothesis runs the same examples every time; real databases."""
 
+import line_coverage
 import pytest
 from hypothesis import settings
 from postgres import Postgres
 
-pytest_plugins = ["package_fixtures"]
+line_coverage.start()  # before the first import of the library, which the next line causes
+
+pytest_plugins = ["package_fixtures", "quick"]
 
 settings.register_profile("semibandit", derandomize=True, deadline=None, max_examples=150)
 settings.load_profile("semibandit")

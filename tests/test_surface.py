@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import semibandit as sb
@@ -39,10 +40,25 @@ def test_import_is_light():
     assert run.stdout == "[]\n", run.stderr
 
 
+def documentation():
+    """The pages that people read: not those that are made from docstrings, nor the design."""
+    pages = [ROOT / "README.md", ROOT / "docs/symbols.md", *ROOT.glob("docs/how-to/*.md")]
+    return "".join(page.read_text() for page in pages)
+
+
 def test_every_public_name_is_documented():
-    text = "".join((ROOT / name).read_text() for name in ("README.md", "docs/symbols.md"))
-    missing = [name for name in sb.__all__ if not re.search(rf"\b{name}\b", text)]
+    text = documentation()
+    missing = [name for name in sb.__all__ if not re.search(rf"(\bsb\.|`){name}\b", text)]
     assert not missing
+
+
+def test_every_extra_is_documented():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for_work_on_the_repository = {"dev", "docs", "peers", "test"}
+    extras = set(project["optional-dependencies"]) - for_work_on_the_repository
+    text = documentation()
+    assert len(extras) > 5
+    assert not [extra for extra in extras if f"| `{extra}` |" not in text]
 
 
 def test_one_thread_is_one_for_every_blas_there_is():

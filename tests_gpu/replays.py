@@ -39,15 +39,17 @@ def assert_same_state(one, two, atol=1e-5):
 
 
 class Windows:
-    """Counts the rounds of the windows that are played, each of `most` at most."""
+    """Counts the rounds of the windows that are played, each of `most` at most, and how many were
+    opened while the one before was played."""
 
     def __init__(self, monkeypatch, most=None):
         from semibandit.models.gpu.window import Window
 
-        self.rounds, self.exact = [], 0
+        self.rounds, self.exact, self.ahead = [], 0, 0
         play, plan = Window.play, Window._plan
 
         def counted(window, block, first, exact=False):
+            self.ahead += window.ahead is not None
             done = play(window, block, first, exact)
             self.rounds.append(done)
             self.exact += exact

@@ -79,6 +79,16 @@ def test_more_labels_with_one_score_than_can_be_listed(device, monkeypatch):
     assert_same_state(one, two)
 
 
+def test_the_next_window_is_opened_while_one_is_played_if_no_label_is_new(device, monkeypatch):
+    X, Y = world(60, 6, 400)
+    plain, there = pair(60, 6, device, a=1.0, probe=0.2)  # all labels are shown in the first rounds
+    windows = Windows(monkeypatch, 16)
+    assert shown(sb.replay(plain, X, Y, 8)) == shown(sb.replay(there, X, Y, 8))
+    assert_same_state(plain, there)
+    assert sum(windows.rounds) == 400
+    assert windows.ahead >= 15
+
+
 def test_labels_come_and_go_and_the_learner_is_saved(device, tmp_path):
     K, d = 60, 6
     X, Y = world(K + 20, d, 300)

@@ -121,7 +121,8 @@ def _json(found: dict[str, Any]) -> str:
     """JSON with every row on a line of its own."""
     parts = []
     for name, part in found.items():
-        head = json.dumps(part | {"rows": []})[:-2]
+        about = {key: value for key, value in part.items() if key != "rows"}
+        head = json.dumps(about | {"rows": []})[:-2]  # the rows come last, whatever their place was
         rows = ",\n".join(json.dumps(_rounded(row)) for row in part["rows"])
         parts.append(f"{json.dumps(name)}: {head}\n{rows}\n]}}")
     return "{\n" + ",\n".join(parts) + "\n}\n"

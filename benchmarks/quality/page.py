@@ -70,14 +70,23 @@ benchmarks.quality --only peers --grid` plays all of it).
 """
 
 
+ABOUT_TEXT = """
+`make bench-quality` made this page, in three parts: real data sets played as partial feedback, a
+simulated shop, and other libraries in worlds whose truth is known. "Defaults" is `SlateUCB` with
+nothing set but what a section says; "defaults of 0.1.0" are those of the first version; a row
+"but ..." has one thing switched off, to show what it is worth.
+"""
+
+
 def text(found: dict[str, Any]) -> str:
     """All of the page."""
-    lines = ["# How well it learns", "", "`make bench-quality` made this page.", ""]
+    lines = ["# How well it learns", "", *_paragraph(ABOUT_TEXT), ""]
     for name, part in found.items():
         lines.append(
             f"- {name}: version {part['version']}, {part['seeds']} seeds, {part['machine']}; "
             f"{part['cpu minutes']:.1f} minutes of one core, load average {part['load']:.1f} at "
             f"the end{'; cut to a few hundred rounds' if part['quick'] else ''}"
+            f"{'; ' + part['note'] if 'note' in part else ''}"
         )
     lines += _targets(found)
     for name, section in (("sets", _sets), ("shop", _shop), ("peers", _peers)):

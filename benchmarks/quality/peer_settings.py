@@ -15,7 +15,7 @@ class Played:
     name: str
     script: str
     grid: tuple[dict[str, Any], ...]
-    best: dict[str, dict[str, Any]]  # of the grid, as `--grid` found it
+    best: dict[str, dict[str, Any]]  # of the grid, as `--grid` found it (or the page says how)
     rounds: dict[str, int]
     rate: dict[str, float]  # rounds a second, about
 
@@ -65,5 +65,11 @@ PLAYED = (
         ),
         {SMALL: {"rate": 0.05, "epsilon": 0.0}, LARGE: {"rate": 0.05, "epsilon": 0.0}},
         {SMALL: 3_000, LARGE: 500}, {SMALL: 160, LARGE: 42},
+    ),
+    Played(
+        "bayesianbandits, Thompson", "bayesianbandits_thompson.py",
+        tuple({"alpha": alpha} for alpha in (0.05, 0.1, 0.25)),
+        {SMALL: {"alpha": 0.1}, LARGE: {"alpha": 0.1}},
+        {SMALL: 3_000, LARGE: 500}, {SMALL: 55, LARGE: 12},
     ),
 )  # fmt: skip

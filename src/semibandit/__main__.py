@@ -1,5 +1,5 @@
 """`python -m semibandit` is the command line."""
 
-from semibandit.cli import app
+from semibandit.cli import run
 
-app(prog_name="semibandit")
+run()

@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from semibandit._util.checks import finite_number, nearest, shortened, whole_number
-from semibandit.errors import InputError
+from semibandit._util.checks import (
+    check_keywords,
+    finite_number,
+    nearest,
+    shortened,
+    whole_number,
+)
+from semibandit.errors import InputError, UnknownKeyword
 
 
 @pytest.mark.parametrize("value", [0, 7, np.int64(7), np.uint8(7)])
@@ -37,3 +43,18 @@ def test_long_values_are_shortened():
     assert shortened("abc") == "'abc'"
     assert len(shortened("x" * 1000)) == 80
     assert nearest("colour", ["width"]) == ""
+
+
+def test_a_keyword_that_a_class_does_not_take_is_named_with_the_nearest():
+    class Above:
+        def __init__(self, width=1, seed=0): ...
+
+    class Below(Above):
+        def __init__(self, model=None, **more): ...
+
+    check_keywords(Below, ["model", "width", "seed"])
+    with pytest.raises(
+        UnknownKeyword, match=r"no parameter 'widht'; did you mean 'width'\?"
+    ) as why:
+        check_keywords(Below, ["widht"])
+    assert "it takes model, more, width, seed" in str(why.value)

@@ -60,6 +60,17 @@ def test_info_reads_files(tmp_path):
         assert len(said["checksum"]) == 64
 
 
+def test_info_reads_columns_of_any_kind(tmp_path):
+    (tmp_path / "toy.csv").write_text("hour,device,y1,y2\n7,phone,1,0\n,desktop,1,1\n")
+    result = run("info", tmp_path / "toy.csv", "--labels", "y*")
+    assert result.exit_code == 2
+    assert "--features" in result.output
+    named = ["--features", "hour,device:category"]
+    text = run("info", tmp_path / "toy.csv", "--labels", "y*", *named).output
+    assert "hour, device\n" in text
+    assert "rows without features" not in text  # what is unknown is not 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from dataclasses import replace
 
 import pytest
@@ -82,6 +83,17 @@ def test_what_a_click_is_worth_may_be_in_a_file(log, tmp_path):
         said = run(*arguments, "--reward", values)
         assert said.exit_code == 2
         assert message in said.output
+
+
+@pytest.mark.parametrize("module", ["matplotlib", "jinja2"])
+def test_a_page_that_cannot_be_drawn_is_refused_before_anything_is_judged(
+    log, tmp_path, monkeypatch, module
+):
+    monkeypatch.setitem(sys.modules, module, None)
+    said = run("evaluate", log, "--policy", "uniform", "--html", tmp_path / "page.html")
+    assert said.exit_code == 2
+    assert f"--html needs {module}: pip install 'semibandit[plot]'" in said.output
+    assert "Value per visit" not in said.output
 
 
 def test_mistakes_are_one_line(log, tmp_path):

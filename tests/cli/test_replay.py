@@ -66,6 +66,7 @@ def test_replay_compares_and_keeps_every_round(table, tmp_path, format):
         (["OWN", "--labels", "label_*", "--device", "gpu"], "device = 'gpu'"),
         (["OWN", "--labels", "label_*", "--device", "cuda", "--model", "diagonal"], "only full"),
         (["OWN", "--learner", "Greedy", "--width", "scaled:1"], "--width does not go with"),
+        (["OWN", "--labels", "label_*", "--since", "30d"], "data sets have no time"),
     ],
 )
 def test_replay_names_mistakes(table, arguments, message):
@@ -96,9 +97,10 @@ def test_baselines_without_full_matrices_are_compared_with_a_learner_on_a_device
 
 def test_tune_shows_the_curve_and_what_to_write(table, tmp_path):
     out = tmp_path / "tune"
-    asked = ["--labels", "label_*", "--rounds", 100, "--slots", 3, "--jobs", 1, "--out", out]
+    asked = ["--labels", "label_*", "--rounds", 1000, "--slots", 3, "--jobs", 1, "--out", out]
     result = run("tune", table[0], *asked)
     assert result.exit_code == 0, result.output
+    assert "average loss by alpha, first 200 rows" in result.output  # there are no more
     assert "best: sb.SlateUCB(3, 4, width=sb.Scaled(" in result.output
     tuned = json.loads((out / "tuned.json").read_text())
     assert tuned["loss"] == min(one["loss_ac"] for one in tuned["tried"])

@@ -128,7 +128,7 @@ def test_options_that_do_not_apply_and_those_that_are_missing(tmp_path):
     npz(tmp_path), csv(tmp_path)
     with pytest.raises(InputError, match=r"split= does not apply: toy\.npz is read as npz"):
         sb.read_dataset(tmp_path / "toy.npz", split=1)
-    with pytest.raises(InputError, match="say which columns are labels with labels="):
+    with pytest.raises(InputError, match=r"with labels= \(--labels on the command line"):
         sb.read_dataset(tmp_path / "toy.csv")
     with pytest.raises(InputError, match="holds several data sets"):
         sb.read_dataset(tmp_path)
@@ -144,3 +144,8 @@ def test_options_that_do_not_apply_and_those_that_are_missing(tmp_path):
 def test_every_option_of_the_table_of_readers_is_a_parameter_of_the_reader():
     for reader, options in READERS.values():
         assert set(options) <= set(inspect.signature(reader).parameters)
+
+
+def test_the_one_label_of_an_arff_file_may_be_given_as_a_name(tmp_path):
+    (tmp_path / "toy.arff").write_text(ARFF)
+    assert sb.read_dataset(tmp_path / "toy.arff", labels="q").label_names == ("q",)

@@ -226,21 +226,25 @@ def test_sparse_contexts_give_the_diagonal_models_dense_results():
 D64, MILLION = 64, 1_000_000
 
 
-def check_inverse(A, A_inv):
-    assert np.max(np.abs(A @ A_inv - np.eye(len(A)))) <= 1e-8
+def check_inverse(A, A_inv, within=1e-8):
+    assert np.max(np.abs(A @ A_inv - np.eye(len(A)))) <= within
     np.testing.assert_array_equal(A_inv, A_inv.T)
     assert np.linalg.eigvalsh(A_inv).min() > 0
 
 
-def test_a_million_updates_on_one_context_keep_the_inverse():
-    """By `step`, one by one. It is the hardest case, and needs the compensated sum."""
+def test_many_updates_on_one_context_keep_the_inverse():
+    """By `step`, one by one. It is the hardest case, and needs the compensated sum.
+
+    After a quarter of a million the error is 7e-11; of a plain sum, whose error grows, 4.5e-10.
+    """
+    n = MILLION // 4
     x = np.random.default_rng(3).standard_normal(D64)
     x /= np.linalg.norm(x)
     state, label, step = sb.Full().start(1, D64), np.array([0]), np.zeros(1)
     look = Look(x, step, step)
-    for _ in range(MILLION):
+    for _ in range(n):
         state.step(look, NONE, np.empty(0), label, step)
-    check_inverse(np.eye(D64) + MILLION * np.outer(x, x), state.inverse(0))
+    check_inverse(np.eye(D64) + n * np.outer(x, x), state.inverse(0), within=2e-10)
 
 
 def test_a_million_updates_on_even_contexts_keep_the_inverse():

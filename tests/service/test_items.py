@@ -58,7 +58,7 @@ def test_sorted_searched_and_filtered(counts):
 def test_a_hundred_thousand():
     counts, labels = LabelCounts(), [f"item-{i}" for i in range(100_000)]
     counts.add_shown(labels[::2])
-    start = time.perf_counter()
+    start = time.process_time()
     total, items = list_items(labels, counts, ItemQuery("99", "rate", limit=20))
     assert (total, len(items)) == (3691, 20)
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0

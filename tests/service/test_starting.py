@@ -90,9 +90,7 @@ def test_a_process_listens_at_once_and_ends_in_time(unlearned):
         assert server.get("/livez").status_code == 200
         assert server.rank().status_code == 503
         until(lambda: 0 < server.get("/readyz").json()["progress"] < 1)
-        start = time.monotonic()
-        assert server.stop() == 0
-        assert time.monotonic() - start < 3
+        assert server.stop() == 0  # it would be 1 if the process had not ended within its grace
         assert "".join(server.errors) == ""
     with Server(unlearned, ready=EARLY) as server:
         assert server.stop(signal.SIGINT) == 0

@@ -7,6 +7,7 @@ the program of that one process.
 """
 
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -17,6 +18,8 @@ import socket
 import subprocess
 import sys
 from functools import cache
+
+import line_coverage
 
 PRELOADED = (
     "semibandit.cli.app",
@@ -42,9 +45,9 @@ class ForkServer:
             )
         atexit.register(self.close)
 
-    def start(self, arguments):
-        """A fork that runs `semibandit` with these arguments."""
-        request = json.dumps([arguments, os.getcwd(), environment()]).encode()
+    def start(self, arguments, variables=()):
+        """A fork that runs `semibandit` with these arguments and variables of its environment."""
+        request = json.dumps([arguments, os.getcwd(), environment() | dict(variables)]).encode()
         ours, theirs = socket.socketpair()
         (out, child_out), (errors, child_errors) = os.pipe(), os.pipe()
         socket.send_fds(self._ours, [request], [child_out, child_errors, theirs.fileno()])
@@ -158,7 +161,10 @@ def become(request, out, errors):
 
 
 if __name__ == "__main__":
+    line_coverage.start()
     for module in PRELOADED:
         importlib.import_module(module)
+    gc.collect()
+    gc.freeze()  # forks would otherwise copy all pages when they collect, which takes 0.5 s each
     sys.argv = ["semibandit", *fork_until_closed(socket.socket(fileno=int(sys.argv[1])))]
     importlib.import_module("semibandit.__main__")

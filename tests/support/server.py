@@ -67,14 +67,15 @@ class LocalServer(Asking):
 class Server(Asking):
     """`semibandit serve` on a free port of loopback, once a line begins with `ready`.
 
-    It is a fork of a process that has imported the service, unless `env` is given, if only as {}:
-    then Python is started anew.
+    It is a fork of a process that has imported the service, unless `env` is {} or has variables
+    that are not the command's own: then Python is started anew.
     """
 
     def __init__(self, store, *arguments, env=None, port=0, ready=("http://", "https://"), **popen):
         command = ["serve", "--store", str(store), "--port", str(port), *map(str, arguments)]
-        if env is None and not popen:
-            self.process = fork_server().start(command)
+        ours = env is None or (env and all(name.startswith("SEMIBANDIT_") for name in env))
+        if ours and not popen:
+            self.process = fork_server().start(command, env or {})
         else:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "semibandit", *command],

@@ -5,14 +5,17 @@ from __future__ import annotations
 import glob
 import os
 import secrets
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from semibandit.errors import FileError, MissingFile
 
 __all__ = ["put_in_place", "replacing"]
+
+ABANDONED = 3600.0  # seconds, after which nobody is still writing a new file
 
 
 @contextmanager
@@ -37,6 +40,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         If the folder of `path` does not exist.
     FileError
         If `path` is a folder.
+    OSError
+        If it cannot be written or replaced. Windows replaces no file that a program has open.
     """
     target = Path(os.path.realpath(path))  # a link stays a link
     if not target.parent.is_dir():
@@ -68,8 +73,18 @@ def _remove_leftovers(target: Path) -> None:
     """Remove the new files of processes that were killed while they wrote them."""
     for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
         process = leftover.name[len(target.name) + 2 :].split("-")[0]
-        if process.isdigit() and int(process) != os.getpid() and not _alive(int(process)):
-            leftover.unlink(missing_ok=True)
+        with suppress(FileNotFoundError, PermissionError):  # someone else has removed or opened it
+            if process.isdigit() and _is_abandoned(leftover, int(process)):
+                leftover.unlink()
+
+
+def _is_abandoned(leftover: Path, process: int) -> bool:
+    """Whether the process has ended; by the file's age if the system cannot be asked safely."""
+    if process == os.getpid():
+        return False
+    if os.name == "posix":
+        return not _alive(process)
+    return time.time() - leftover.stat().st_mtime > ABANDONED  # os.kill would end it on Windows
 
 
 def _alive(process: int) -> bool:

@@ -22,6 +22,17 @@ def import_extra(module: str, extra: str, purpose: str) -> Any:
     purpose : str
         What needs it: the subject of the error message.
 
+    Returns
+    -------
+    module
+        The module.
+
+    Raises
+    ------
+    MissingExtra
+        If the module, or one that it imports, is not installed. A module of semibandit itself that
+        is missing is a bug, and stays a `ModuleNotFoundError`.
+
     Examples
     --------
     >>> import_extra("json", "plot", "a report").dumps([1])
@@ -30,6 +41,8 @@ def import_extra(module: str, extra: str, purpose: str) -> Any:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "semibandit":
+            raise
         raise MissingExtra(
             f"{purpose} needs {error.name}: pip install 'semibandit[{extra}]'", name=error.name
         ) from error

@@ -3,17 +3,43 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
-__all__ = ["has_numba", "mark_loaded", "use_compiled"]
+__all__ = ["has_numba", "mark_loaded", "use_compiled", "without_numba"]
 
 _loaded: set[str] = set()  # groups of compiled functions that this process has imported
 
 
+_avoiding: list[None] = []  # an entry for each `without_numba` that this process is in
+
+
 @cache
-def has_numba() -> bool:
-    """Whether numba is installed; looked for once."""
+def _is_installed() -> bool:
     return importlib.util.find_spec("numba") is not None
+
+
+def has_numba() -> bool:
+    """Whether numba is installed, which is looked for once, and not avoided."""
+    return not _avoiding and _is_installed()
+
+
+@contextmanager
+def without_numba() -> Iterator[None]:
+    """Do without numba in all threads of this process: nobody waits while it loads or compiles.
+
+    What is learned is the same to the bit.
+
+    >>> with without_numba():
+    ...     has_numba()
+    False
+    """
+    _avoiding.append(None)
+    try:
+        yield
+    finally:
+        _avoiding.pop()
 
 
 def mark_loaded(group: str) -> None:

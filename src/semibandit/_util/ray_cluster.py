@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +71,10 @@ def connect_ray(address: str | None, purpose: str) -> tuple[Any, bool]:
 
 def _of_ray_start() -> str | None:
     """The address that `ray start` wrote down on this machine, if there is one, and it answers."""
-    folder = os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or "/tmp"
+    usual = "/tmp" if os.name == "posix" else tempfile.gettempdir()  # as Ray itself finds it
+    folder = os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or usual
     try:
-        address = Path(folder, "ray", "ray_current_cluster").read_text().strip()
+        address = Path(folder, "ray", "ray_current_cluster").read_text(encoding="utf-8").strip()
         _connect(address)
     except (OSError, ValueError):  # there is none, or a cluster that has died
         return None

@@ -1,5 +1,5 @@
 """The command line: one module per group of commands."""
 
-from semibandit.cli.app import app
+from semibandit.cli.app import app, run
 
-__all__ = ["app"]
+__all__ = ["app", "run"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
+import io
+import sys
 from typing import Annotated
 
 import typer
@@ -19,12 +22,11 @@ from semibandit.cli.simulate import simulate
 from semibandit.cli.sweep import sweep
 from semibandit.cli.tune import tune
 
-__all__ = ["app"]
+__all__ = ["app", "run"]
 
 app = typer.Typer(
     name="semibandit",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     help="Learn which items to show, in which order and how many, from feedback on what was shown.",
 )
@@ -35,6 +37,18 @@ COMMANDS = (
 )  # fmt: skip
 for command in COMMANDS:
     app.command(context_settings=FROM_ENVIRONMENT if command is serve else None)(command)
+
+
+def run() -> None:
+    """Run the command line of this process.
+
+    What is printed where only some characters can be shown (a pipe on Windows) has question marks
+    for the others: a result is worth more than its "±".
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and codecs.lookup(stream.encoding).name != "utf-8":
+            stream.reconfigure(errors="replace")
+    app(prog_name="semibandit")
 
 
 def _print_version(asked: bool) -> None:

@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.table import Table
 
 from semibandit._util.progress import byte_progress_bar
+from semibandit.cli.completion import data_sets, one_of
 from semibandit.cli.errors import reporting_errors
-from semibandit.cli.options import LabelColumns, label_columns
+from semibandit.cli.options import Features, LabelColumns, feature_words, label_columns
 from semibandit.cli.output import print_line
 from semibandit.data import catalogue, open_bandit
 from semibandit.data.catalogue import CatalogueEntry
@@ -19,6 +20,7 @@ from semibandit.data.dataset import Dataset
 from semibandit.data.download.cache import cached_path, download_dataset, import_dataset
 from semibandit.data.progress import Progress
 from semibandit.data.read import read_dataset
+from semibandit.experiments.setting import Setting
 
 __all__ = ["data"]
 
@@ -56,7 +58,11 @@ def list_sets() -> None:
 @data.command()
 def get(
     names: Annotated[
-        list[str], typer.Argument(help="Names of `semibandit data list`, or `all` multilabel ones.")
+        list[str],
+        typer.Argument(
+            help="Names of `semibandit data list`, or `all` multilabel ones.",
+            autocompletion=one_of(*catalogue.SOURCE.names, open_bandit.NAME, "all"),
+        ),
     ],
     here: Annotated[
         Path | None,
@@ -113,12 +119,16 @@ def _get(name: str, here: Path | None, progress: Progress) -> str:
 @data.command()
 def info(
     what: Annotated[
-        str, typer.Argument(help="A name of `semibandit data list`, a file or folder.")
+        str,
+        typer.Argument(
+            help="A name of `semibandit data list`, a file or folder.", autocompletion=data_sets
+        ),
     ],
     name: Annotated[
         str | None, typer.Option(help="Which one, of an archive or a folder with several.")
     ] = None,
     labels: LabelColumns = None,
+    features: Features = None,
     split: Annotated[
         str | None,
         typer.Option(help="The column that says train or test; for split files, which split."),
@@ -144,6 +154,7 @@ def info(
                 what,
                 name=name,
                 labels=label_columns(labels),
+                columns=Setting(what, features=feature_words(features)).columns,
                 split=int(split) if split is not None and split.isdecimal() else split,
                 test=test,
                 progress=progress,
@@ -193,6 +204,11 @@ def _found(dataset: Dataset, known: CatalogueEntry | None) -> list[tuple[str, st
     def beside(value: float | None) -> str:
         return "" if value is None else f" (published: {value:.3f})"
 
+    names, all_zero = dataset.feature_names, []
+    if dataset.columns_train is not None:  # their values may be unknown, but are not all 0
+        names = tuple(dataset.columns_train)
+    else:
+        all_zero = [("rows without features", str(dataset.rows_without_features))]
     return [
         ("name", dataset.name),
         ("source", dataset.source or "unknown"),
@@ -201,10 +217,10 @@ def _found(dataset: Dataset, known: CatalogueEntry | None) -> list[tuple[str, st
         ("K", f"{dataset.K}"),
         ("cardinality", f"{dataset.cardinality:.3f}{beside(known.cardinality if known else None)}"),
         ("density", f"{dataset.density:.3f}{beside(known.density if known else None)}"),
-        ("rows without features", str(dataset.rows_without_features)),
+        *all_zero,
         ("rows without labels", str(dataset.rows_without_labels)),
         ("labels", _some(dataset.label_names)),
-        ("features", _some(dataset.feature_names)),
+        ("features", _some(names)),
         ("checksum", dataset.checksum),
     ]
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from semibandit.cli.completion import logs
 from semibandit.cli.errors import reporting_errors
 from semibandit.cli.evaluate_output import show_comparison
 from semibandit.cli.log_options import (
@@ -48,7 +49,8 @@ def evaluate(
         str,
         typer.Argument(
             help="The log of a service: its store (a folder or postgresql://...), or a file of "
-            "`semibandit export`; or open-bandit/bts/all."
+            "`semibandit export`; or open-bandit/bts/all.",
+            autocompletion=logs,
         ),
     ],
     policy: Annotated[
@@ -99,11 +101,15 @@ def evaluate(
     says what log would be needed. If no value can be given, the exit code is 1.
     """
     from semibandit._util.blas import one_thread
+    from semibandit._util.extras import import_extra
     from semibandit.evaluation.off_policy.compare import compare
 
     with reporting_errors("evaluate"):
         check_writable("--html", html)
         check_writable("--json", json)
+        if html is not None:
+            for module in ("matplotlib", "jinja2"):
+                import_extra(module, "plot", "--html")
         one_thread()
         found = compare(
             log,

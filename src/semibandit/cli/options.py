@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from semibandit.cli.completion import SPELLINGS, data_sets, one_of
 from semibandit.errors import FileError, InputError, MissingFile
 from semibandit.policies.examination import EXAMINATION_WORDS
 from semibandit.policies.features.encoder import NamedFeatures, parse_features
@@ -59,7 +60,10 @@ _default = LearnerSpec()
 
 def _part(name: str, help: str) -> Any:
     """An option of `LearnerSpec`; None if it was not given."""
-    return typer.Option(help=help, show_default=str(getattr(_default, name)))
+    complete = one_of(*SPELLINGS[name]) if name in SPELLINGS else None
+    return typer.Option(
+        help=help, show_default=str(getattr(_default, name)), autocompletion=complete
+    )
 
 
 # What a learner is made with: the same for every command that makes one.
@@ -131,7 +135,11 @@ Seed = Annotated[
 
 # What it is tried on.
 Data = Annotated[
-    str, typer.Argument(help="A name of `semibandit data list`, or a file or folder of yours.")
+    str,
+    typer.Argument(
+        help="A name of `semibandit data list`, or a file or folder of yours.",
+        autocompletion=data_sets,
+    ),
 ]
 Slots = Annotated[
     int | None, typer.Option(min=0, help="The most labels shown in a round; by default no limit.")
@@ -166,7 +174,8 @@ Backend = Annotated[
     str,
     typer.Option(
         help="local; ray for a Ray cluster, or a Ray that is started here if there is none; or "
-        "dask for a cluster that is running already."
+        "dask for a cluster that is running already.",
+        autocompletion=one_of("local", "ray", "dask"),
     ),
 ]
 Address = Annotated[str | None, typer.Option(help="The cluster's address.")]

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from semibandit._util.atomic import replacing
-from semibandit.errors import InputError
+from semibandit.errors import InputError, MissingExtra
 
 __all__ = ["check_writable", "draw", "print_line", "print_table", "table_fits", "write_json"]
 
@@ -93,14 +93,18 @@ def write_json(path: Path, content: object) -> None:
         file.write((json.dumps(content, indent=1) + "\n").encode())
 
 
-def draw(make: Callable[[Any], Any], path: Path) -> None:
+def draw(make: Callable[[Any], Any], path: Path) -> bool:
     """Write the figure that `make` draws with the module `plot` as PNG and SVG.
 
-    Without matplotlib nothing is drawn, and a line says so.
+    Returns
+    -------
+    bool
+        Whether it was drawn. Without matplotlib it is not, and a line says so.
     """
     try:
         from semibandit.experiments import plot
-    except ImportError:
-        print_line("no plot: matplotlib is not installed (pip install 'semibandit[plot]')")
-    else:
-        plot.save(make(plot), path)
+    except MissingExtra as why:
+        print_line(f"no plot: {why}")
+        return False
+    plot.save(make(plot), path)
+    return True

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from semibandit._util.duration import parse_duration
+from semibandit.cli.completion import logs
 from semibandit.cli.errors import reporting_errors
 from semibandit.cli.output import check_writable, print_line, print_table, write_json
 from semibandit.evaluation.off_policy.position_bias import PositionBias, PositionEstimate
@@ -24,7 +25,8 @@ def position_bias(
     log: Annotated[
         str,
         typer.Argument(
-            help="A service's store, a file of `semibandit export`, or open-bandit/random/all."
+            help="A service's store, a file of `semibandit export`, or open-bandit/random/all.",
+            autocompletion=logs,
         ),
     ],
     since: Annotated[

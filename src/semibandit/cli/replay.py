@@ -11,6 +11,7 @@ import typer
 from semibandit._util.checks import whole_number
 from semibandit._util.duration import parse_duration
 from semibandit._util.progress import byte_progress_bar
+from semibandit.cli.completion import SPELLINGS, data_sets, one_of
 from semibandit.cli.errors import reporting_errors
 from semibandit.cli.options import (
     A,
@@ -57,7 +58,8 @@ def replay(
         str,
         typer.Argument(
             help="A name of `semibandit data list`, a file or folder of yours, or a service's log: "
-            "its store, or a file of `semibandit export`."
+            "its store, or a file of `semibandit export`.",
+            autocompletion=data_sets,
         ),
     ],
     learner: Learner = None,
@@ -65,7 +67,8 @@ def replay(
         list[str] | None,
         typer.Option(
             help="Another learner to play beside it, with what is different about it: "
-            "'OBR', 'Greedy', 'SlateUCB width=scaled:0.5 loss=logistic:2'. May be repeated."
+            "'OBR', 'Greedy', 'SlateUCB width=scaled:0.5 loss=logistic:2'. May be repeated.",
+            autocompletion=one_of(*SPELLINGS["learner"]),
         ),
     ] = None,
     loss: Loss = None, model: Model = None, width: Width = None, cost: Cost = None, a: A = None,
@@ -81,7 +84,11 @@ def replay(
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option(help=f"Of the rounds: {' or '.join(FORMATS)}.", show_default=FORMATS[0]),
+        typer.Option(
+            help=f"Of the rounds: {' or '.join(FORMATS)}.",
+            show_default=FORMATS[0],
+            autocompletion=one_of(*FORMATS),
+        ),
     ] = None,
     since: Annotated[
         str | None,
@@ -171,8 +178,9 @@ def _replay_data(
         every = {name: {"setting": s.json(), **results[name]} for name, s in players.items()}
         write_json(out / "results.json", every)
         curves = {name: (r["marks"], r["curve"]) for name, r in results.items()}
-        draw(lambda plot: plot.replay_plot(curves), out / "replay")
-        print_line(f"wrote {out}: the rounds of each learner, results.json, replay.png")
+        drawn = draw(lambda plot: plot.replay_plot(curves), out / "replay")
+        plot = ", replay.png" if drawn else ""
+        print_line(f"wrote {out}: the rounds of each learner, results.json{plot}")
     if save is not None:
         learners[_name(own, own)].save(save)
         print_line(f"wrote {save}")

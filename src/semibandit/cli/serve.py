@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from semibandit._util.duration import parse_duration
+from semibandit._util.extras import import_extra
 from semibandit.cli import serve_options as options
 from semibandit.cli.config_file import warn_of_unknown_variables
 from semibandit.cli.errors import reporting_errors
@@ -34,7 +35,7 @@ from semibandit.cli.options import (
     read_features,
     read_lines,
 )
-from semibandit.errors import InputError, MissingExtra
+from semibandit.errors import InputError
 
 if TYPE_CHECKING:
     from semibandit.models.sharded.placement import Shards
@@ -99,13 +100,9 @@ def serve(
     at every start. Every learner but OBR can be served.
     """
     with reporting_errors("serve"):
-        try:
-            from semibandit.service import serve as service
-            from semibandit.service.logs import configure_logs
-        except ModuleNotFoundError as why:
-            raise MissingExtra(
-                f"{why.name} is not installed: pip install 'semibandit[service]'", name=why.name
-            ) from None
+        service = import_extra("semibandit.service.serve", "service", "the service")
+        from semibandit.service.logs import configure_logs
+
         settings, made_for = _settings(context.params), _store_config(context)
         configure_logs(settings.logs)
         warn_of_unknown_variables(context)

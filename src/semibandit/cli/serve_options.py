@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from semibandit.cli.completion import one_of
 from semibandit.cli.config_file import read_config
 
 __all__ = [
@@ -49,6 +50,7 @@ Randomise = Annotated[
         "drawn evenly from all now and then (mixed alone is mixed:0.05); plackett-luce:TEMPERATURE "
         "draws labels by a softmax of their scores (alone: 0.05). It is chosen at every start.",
         metavar="POLICY",
+        autocompletion=one_of("mixed:0.05", "plackett-luce:0.05"),
     ),
 ]
 Holdout = Annotated[
@@ -62,7 +64,8 @@ Holdout = Annotated[
 HoldoutPolicy = Annotated[
     str,
     typer.Option(
-        help="What the holdout is shown: uniform (drawn evenly, all slots filled) or most-clicked."
+        help="What the holdout is shown: uniform (drawn evenly, all slots filled) or most-clicked.",
+        autocompletion=one_of("uniform", "most-clicked"),
     ),
 ]
 LearnHoldout = Annotated[
@@ -165,7 +168,16 @@ Ray = Annotated[
 
 # What is written to stderr.
 AccessLog = Annotated[bool, typer.Option("--access-log", help="Log a line for every request.")]
-LogFormat = Annotated[str, typer.Option(help="text, or json for one object a line.")]
+LogFormat = Annotated[
+    str,
+    typer.Option(
+        help="text, or json for one object a line.", autocompletion=one_of("text", "json")
+    ),
+]
 LogLevel = Annotated[
-    str, typer.Option(help="The least that is logged: debug, info, warning, error.")
+    str,
+    typer.Option(
+        help="The least that is logged: debug, info, warning, error.",
+        autocompletion=one_of("debug", "info", "warning", "error"),
+    ),
 ]

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from semibandit._util.blas import one_thread
+from semibandit.cli.completion import data_sets
 from semibandit.cli.errors import reporting_errors
 from semibandit.cli.log_options import Reward, Since, read_reward_words, time_before
 from semibandit.cli.options import (
@@ -51,7 +52,8 @@ def tune(
         str,
         typer.Argument(
             help="A name of `semibandit data list`, a file or folder of yours; or the log of a "
-            "service: its store, or a file of `semibandit export`."
+            "service: its store, or a file of `semibandit export`.",
+            autocompletion=data_sets,
         ),
     ],
     rounds: Annotated[
@@ -134,8 +136,8 @@ def tune(
         tried = [{**setting.json(), "loss_ac": value} for setting, value in found.tried]
         best = {"best": found.best.json(), "loss": found.loss, "tried": tried}
         write_json(out / "tuned.json", best)
-        draw(lambda plot: plot.tune_plot(found.curves(slots)), out / "tuned")
-        print_line(f"wrote {out}: tuned.json, tuned.png")
+        drawn = draw(lambda plot: plot.tune_plot(found.curves(slots)), out / "tuned")
+        print_line(f"wrote {out}: tuned.json{', tuned.png' if drawn else ''}")
 
 
 def _tune_log(
@@ -193,11 +195,12 @@ def _show_log(log: str, found: tuning.Tuned) -> None:
 
 def _show(found: tuning.Tuned, dataset: Dataset, slots: int | None) -> None:
     best, curves = found.best, found.curves(slots)
+    rows = min(best.rounds or dataset.n_train, dataset.n_train)
     alphas = [f"{alpha:g}" for alpha in next(iter(curves.values()))]
     print_table(
         ["alpha", *alphas],
         [(name, *(f"{value:.3f}" for value in curve.values())) for name, curve in curves.items()],
-        title=f"{dataset.name}: average loss by alpha, first {best.rounds} rows",
+        title=f"{dataset.name}: average loss by alpha, first {rows} rows",
     )
     limits = [(s.slots, value) for s, value in found.tried if s.slots != slots]
     if limits:

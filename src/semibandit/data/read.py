@@ -84,7 +84,8 @@ def read_dataset(
     DownloadError
         If a data set of the catalogue could not be downloaded.
     MissingExtra
-        If the file is Parquet, and pyarrow is not installed.
+        If the file is Parquet, and pyarrow is not installed (the extra `data`); or if a data set of
+        the catalogue has to be downloaded, and the packages for that are not (`download`).
 
     Examples
     --------
@@ -109,7 +110,10 @@ def read_dataset(
     if format_ == "archive" and name is None:
         raise InputError(f"{path.name} holds several data sets: say which with name=")
     if format_ in ("csv", "parquet") and labels is None:
-        raise InputError(f"{path.name} is a table: say which columns are labels with labels=")
+        raise InputError(
+            f"{path.name} is a table: say which columns are labels with labels= "
+            "(--labels on the command line)"
+        )
     if format_ == "arff" and isinstance(labels, str):
         options["labels"] = [labels]
     for key, value in (("name", name), ("progress", progress)):

@@ -14,7 +14,6 @@ from semibandit.errors import InputError
 from semibandit.evaluation.replay import replay
 from semibandit.evaluation.trace import Trace, log_spaced
 from semibandit.experiments.sets import dataset
-from semibandit.policies.features.cells import read_cells
 from semibandit.policies.features.encoder import NamedFeatures, parse_features
 from semibandit.policies.features.hashed import Hashed
 from semibandit.policies.learner import Learner
@@ -89,7 +88,7 @@ class Setting(LearnerSpec):
                 f"{data.name} has {have}, but {given}: they are for columns of a table"
             )
         columns = {name: values[: self.rounds] for name, values in data.columns_train.items()}
-        return read_cells(named, columns)
+        return named.read_cells(columns)
 
     def json(self) -> dict[str, Any]:
         """All settings as JSON can hold them, the data first."""

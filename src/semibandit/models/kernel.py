@@ -52,6 +52,7 @@ class Polynomial:
 
 
 linear = Linear()
+"""The kernel function k(x, y) = x·y: `Dual(linear)` decides as `Full()` does."""
 
 
 def rbf(gamma: float = 1.0) -> Rbf:

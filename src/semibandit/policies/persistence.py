@@ -16,7 +16,7 @@ import numpy as np
 from semibandit._util.arrays import Array
 from semibandit._util.atomic import replacing
 from semibandit._util.checks import shortened
-from semibandit._util.npz import NPZ_ERRORS
+from semibandit._util.npz import NPZ_ERRORS, save_npz
 from semibandit.errors import FileError, InputError, MissingFile
 from semibandit.models.kernel import Kernel
 from semibandit.models.model import Arrays, Model, take
@@ -69,7 +69,7 @@ class Snapshot:
         """Write to an open file."""
         text = json.dumps({"version": VERSION, **self.header}).encode()
         contents = {HEADER: np.frombuffer(text, dtype=np.uint8), **self.arrays}
-        np.savez(file, allow_pickle=False, **contents)
+        save_npz(file, contents)
 
     def to_bytes(self) -> bytes:
         """The content of the file."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import logging
+import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,7 +108,7 @@ def _lines(path: Path, name: str) -> list[str]:
     """The keys in a file, one a line; lines that begin with # are comments."""
     try:
         lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
-        others = path.stat().st_mode & stat.S_IROTH
+        others = os.name == "posix" and path.stat().st_mode & stat.S_IROTH
     except FileNotFoundError:
         raise MissingFile(f"{name} = {str(path)!r}, but there is no such file") from None
     except (OSError, UnicodeDecodeError) as why:

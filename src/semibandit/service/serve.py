@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import logging
 import signal
@@ -9,6 +10,7 @@ import socket
 import ssl
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from types import FrameType
 from typing import Any
 
@@ -22,6 +24,7 @@ from semibandit.service.config import StoreConfig, open_store
 from semibandit.service.engine.engine import Engine
 from semibandit.service.grace import end_within
 from semibandit.service.http.app import create_app
+from semibandit.service.http.extra_pages import ExtraPages
 from semibandit.service.http.hosts import AllowedHosts, is_loopback
 from semibandit.service.http.middleware import RequestMiddleware
 from semibandit.service.http.protocol import HttpServer, TimedProtocol
@@ -43,6 +46,9 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8000,
     say: Callable[[str], object] = print,
+    *,
+    on_ready: Callable[[str], object] | None = None,
+    extra: ExtraPages | None = None,
 ) -> None:
     """Serve a store's learner over HTTP until SIGINT or SIGTERM.
 
@@ -57,8 +63,11 @@ def serve(
     host, port
         Where to listen; port 0 takes a free one.
     say : function
-        Called with texts for the user: where it listens, what is served, and the URL once requests
-        are answered.
+        Called with texts for the user: where it listens, and what is served.
+    on_ready : function, optional
+        Called with the URL once requests are answered, in the event loop; by default `say` is.
+    extra : ExtraPages, optional
+        Pages that are served beside the service's own.
 
     Raises
     ------
@@ -103,7 +112,7 @@ def serve(
                 log.info("%s", engine.deciders)
             if engine.left_out is not None:
                 log.warning("%s", engine.left_out)
-            built.append(create_app(engine, keys, hosts))
+            built.append(create_app(engine, keys, hosts, extra))
             gc.collect()
             gc.freeze()  # what is there now stays: looking through it again would hold up requests
             gc.set_threshold(COLLECT_EVERY, 10, 10)
@@ -111,7 +120,7 @@ def serve(
 
         def on_end() -> None:
             if app.failure is None:
-                say(url)
+                (on_ready or say)(url)
             else:
                 server.should_exit = True
 
@@ -208,9 +217,15 @@ def _listen(host: str, port: int) -> socket.socket:
         family, kind, number, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        listening = socket.socket(family, kind, number)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
+        with ExitStack() as closing:
+            listening = closing.enter_context(socket.socket(family, kind, number))
+            # on Windows SO_REUSEADDR would let another program take the port while we listen
+            alone = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
+            listening.setsockopt(socket.SOL_SOCKET, alone, 1)
+            listening.bind(address)
+            closing.pop_all()
     except OSError as why:
-        raise InputError(f"cannot listen on {host}, port {port}: {why.strerror}") from None
+        taken = why.errno == errno.EADDRINUSE
+        hint = "; take another with --port, or a free one with --port 0" if taken else ""
+        raise InputError(f"cannot listen on {host}, port {port}: {why.strerror}{hint}") from None
     return listening

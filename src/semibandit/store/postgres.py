@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import os
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Any
 
-from semibandit.errors import DuplicateId, MissingExtra, StoreError
+from semibandit._util.extras import import_extra
+from semibandit.errors import DuplicateId, StoreError
 from semibandit.store.fence import check_fence, is_write
 from semibandit.store.watchdog import WATCHDOG
 
@@ -33,12 +33,7 @@ class PostgreSQL:
     share = " FOR SHARE"
 
     def __init__(self, url: str, *, write: bool, timeout: float) -> None:
-        try:
-            import psycopg
-        except ImportError:
-            raise MissingExtra(
-                "PostgreSQL needs its driver: pip install 'semibandit[postgres]'"
-            ) from None
+        psycopg = import_extra("psycopg", "postgres", f"a store at {url.partition(':')[0]}://...")
         self._psycopg, self._timeout = psycopg, timeout
         self.since: float | None = None
         self.limit = timeout + MARGIN
@@ -160,8 +155,12 @@ class PostgreSQL:
 
 
 def _shared(number: int) -> socket.socket:
-    """A second handle of a socket, to be closed by itself."""
-    return socket.socket(fileno=os.dup(number))
+    """A second handle of a socket, to be closed by itself.
+
+    The number may be another's as soon as the driver has closed its own. `os.dup` would do but on
+    Windows; the family is asked for by nobody.
+    """
+    return socket.fromfd(number, socket.AF_INET, socket.SOCK_STREAM)
 
 
 def _options(timeout: float) -> dict[str, Any]:

@@ -8,12 +8,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock, Timeout
-
+from semibandit._util.extras import import_extra
 from semibandit.errors import DuplicateId, MissingFile, StoreError
 from semibandit.store.fence import check_fence, is_write
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 __all__ = ["FILE", "SQLite"]
 
@@ -36,6 +38,8 @@ class SQLite:
         self._lock: FileLock | None = None
         self.since: float | None = None
         self.fence: int | None = None
+        if write:
+            _filelock()  # before there is a folder
         try:
             if create:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # it is about visitors
@@ -114,10 +118,12 @@ class SQLite:
 
     def try_lock(self) -> bool:
         if self._lock is None:  # taken by one thread, let go of by another
-            lock = FileLock(self._folder / "semibandit.lock", timeout=0, thread_local=False)
+            filelock = _filelock()
+            file = self._folder / "semibandit.lock"
+            lock: FileLock = filelock.FileLock(file, timeout=0, thread_local=False)
             try:
                 lock.acquire()
-            except Timeout:
+            except filelock.Timeout:
                 return False
             except OSError as why:
                 raise StoreError(f"{self.name}: {why.strerror or why}") from None
@@ -178,6 +184,11 @@ class SQLite:
             lock, self._lock = self._lock, None
             if lock is not None:
                 lock.release()
+
+
+def _filelock() -> Any:
+    """The package that locks files; only those who write to a store need it."""
+    return import_extra("filelock", "service", "writing to a store")
 
 
 def _erase_in_backup(path: Path, ids: Sequence[str]) -> None:

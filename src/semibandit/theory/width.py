@@ -87,8 +87,7 @@ class Scaled(SpreadWidth):
     means the same for every loss. c''_L is 1 for the square loss, 0.105 for Logistic(2) and 0.0177
     for Logistic(4).
 
-    The default of 0.25 was best over nine data sets, with every round counting once (README, "What
-    to choose").
+    The default of 0.25 was chosen on nine data sets (docs/concepts/differences.md).
 
     Parameters
     ----------

@@ -69,6 +69,11 @@ def test_labels_without_xml(tmp_path):
         read_arff(path, labels=["nope"])
     with pytest.raises(InputError, match=r"labels = 5, but toy\.arff has 5 attributes"):
         read_arff(path, labels=5)
+    with pytest.raises(InputError, match=r"labels = \[\], expected at least one name"):
+        read_arff(path, labels=[])
+    binary = write(tmp_path, all_arff="@relation x\n@attribute a {0,1}\n@data\n1\n") / "all.arff"
+    with pytest.raises(InputError, match=r"all\.arff has no attributes but labels"):
+        read_arff(binary, labels=["a"])
 
 
 @pytest.mark.parametrize(("count", "labels"), [("1", ("a",)), ("-2", ("b", "c"))])

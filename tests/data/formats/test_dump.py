@@ -1,12 +1,15 @@
 """The members of the source package, and the archive that holds them."""
 
 import io
+import re
 import tarfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from old_pickle import member
 
+from semibandit.data import catalogue
 from semibandit.data.formats.dump import find_dump, read_archive, read_dump
 from semibandit.errors import FileError, InputError, MissingFile
 
@@ -40,6 +43,18 @@ def test_members_that_are_no_data_set_are_refused(tmp_path, X, Y, message):
     (tmp_path / "toy-train.dump.bz2").write_bytes(member(X, Y))
     with pytest.raises(FileError, match=message):
         read_dump(tmp_path / "toy-train.dump.bz2")
+
+
+def test_an_archive_of_another_size_than_published_is_refused(package, tmp_path, monkeypatch):
+    """The checksums are right: then the catalogue is wrong, and says what it expected."""
+    archive, source, _ = package
+    entry = source.entry("mediamill")
+    wrong = replace(source, sets=tuple(replace(one, d=one.d + 1) for one in source.sets))
+    monkeypatch.setattr(catalogue, "SOURCE", wrong)
+    (tmp_path / "toy.tar.gz").write_bytes(archive)
+    found = re.escape(f"= (6, 4, {entry.d}, 3), published (6, 4, {entry.d + 1}, 3)")
+    with pytest.raises(FileError, match=found):
+        read_archive(tmp_path / "toy.tar.gz", "mediamill")
 
 
 def test_missing_files_and_names(package, tmp_path):

@@ -26,6 +26,8 @@ def test_files_of_other_kinds(tmp_path, name, content, message):
 
 
 def test_what_is_no_file():
+    with pytest.raises(InputError, match="log = b'log', but it must be"):
+        check_log(b"log")
     with pytest.raises(InputError, match=r"replay it \(`semibandit replay mediamill`"):
         check_log("mediamill")
     for log in ([1, 2], None, b"log.jsonl"):

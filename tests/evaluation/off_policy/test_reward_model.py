@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from semibandit.evaluation.off_policy import reward_model
 from semibandit.evaluation.off_policy.chunk import Chunk, Codes
 from semibandit.evaluation.off_policy.expectations import predicted
 from semibandit.evaluation.off_policy.reward import read_reward
@@ -54,6 +55,22 @@ def test_learns_rates_by_label_context_and_position():
     found = predicted(model.predictions(chunk, model.contexts(chunk)))
     expected = np.array([truth[v.shown] @ np.append(v.request.given, 1) * EXAMINED for v in new])
     assert np.sqrt(np.mean((found - expected) ** 2)) < 0.03
+
+
+def test_many_labels_are_predicted_as_few_are(monkeypatch):
+    """Few have a table of all predictions; of many, those that are asked for are computed."""
+    random = np.random.default_rng(3)
+    codes = Codes()
+    model = fitted(log(random, 2048, slopes(random)), codes=codes)
+    chunk = Chunk.of(log(random, 300, slopes(random)), ITEMS, codes)
+    asked, rows = random.integers(-1, 5, (300, 4)), np.arange(300)
+    table = model.predictions(chunk, model.contexts(chunk)).at(asked, rows)
+    monkeypatch.setattr(reward_model, "FEW_LABELS", 0)
+    monkeypatch.setattr(reward_model, "BLOCK", 64)  # so that there are several blocks
+    single = model.predictions(chunk, model.contexts(chunk)).at(asked, rows)
+    np.testing.assert_allclose(single, table, atol=1e-14)
+    assert (table[asked < 0] == 0).all()
+    assert (table[asked >= 0] != 0).any()
 
 
 def test_predictions_depend_on_earlier_visits_only():

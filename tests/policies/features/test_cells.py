@@ -4,7 +4,6 @@ import pytest
 
 import semibandit as sb
 from semibandit.errors import FileError, InputError
-from semibandit.policies.features.cells import read_cells
 
 FEATURES = sb.Features(hour="number", device="category", tags="set")
 
@@ -16,16 +15,18 @@ def test_text_becomes_what_the_feature_takes():
         "tags": ["a|b", "|", ["c"], None],
         "other": [1, 2, 3, 4],
     }
-    assert read_cells(FEATURES, columns) == {
+    assert FEATURES.read_cells(columns) == {
         "hour": [7.0, None, 1.0, 2],
         "device": ["7", "phone", None, 3],
         "tags": [["a", "b"], [], ["c"], None],
     }
-    assert read_cells(sb.Hashed(8), columns) == columns
+    assert sb.Hashed(8).read_cells(columns) == columns
 
 
 def test_what_is_wrong_is_named():
-    with pytest.raises(FileError, match="row 2: column 'hour' is 'noon', expected a number"):
-        read_cells(FEATURES, {"hour": ["7", "noon"], "device": ["a", "b"], "tags": ["", ""]})
+    with pytest.raises(
+        FileError, match="row 2: column 'hour' is 'noon', expected a number; if it is"
+    ):
+        FEATURES.read_cells({"hour": ["7", "noon"], "device": ["a", "b"], "tags": ["", ""]})
     with pytest.raises(InputError, match="no column 'tags'"):
-        read_cells(FEATURES, {"hour": ["7"], "device": ["a"]})
+        FEATURES.read_cells({"hour": ["7"], "device": ["a"]})

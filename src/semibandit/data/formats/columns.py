@@ -13,8 +13,9 @@ import numpy as np
 
 from semibandit._util.arrays import Array
 from semibandit._util.cells import BAR, parse_number, split_members
+from semibandit._util.extras import import_extra
 from semibandit.data.formats.files import line_error, read_text
-from semibandit.errors import FileError, MissingExtra
+from semibandit.errors import FileError
 
 __all__ = ["Cells", "csv_cells", "parquet_cells"]
 
@@ -112,15 +113,10 @@ def csv_cells(path: Path) -> dict[str, Cells]:
 
 def parquet_cells(path: Path) -> dict[str, Cells]:
     """The columns of a Parquet file."""
+    arrow = import_extra("pyarrow", "data", f"{path.name} is Parquet, which")
+    parquet = import_extra("pyarrow.parquet", "data", "Parquet")
     try:
-        import pyarrow.parquet
-        from pyarrow import ArrowException
-    except ImportError:
-        raise MissingExtra(
-            f"{path.name} is Parquet, which needs pyarrow: pip install 'semibandit[data]'"
-        ) from None
-    try:
-        table = pyarrow.parquet.read_table(path)
-    except (ArrowException, OSError) as error:
+        table = parquet.read_table(path)
+    except (arrow.ArrowException, OSError) as error:
         raise FileError(f"{path.name} is not a complete Parquet file: {error}") from None
     return {name: ArrowCells(table.column(name)) for name in table.column_names}

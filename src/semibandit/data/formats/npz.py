@@ -16,7 +16,7 @@ import numpy as np
 from semibandit._util.arrays import Array
 from semibandit._util.atomic import replacing
 from semibandit._util.checks import shortened
-from semibandit._util.npz import NPZ_ERRORS
+from semibandit._util.npz import NPZ_ERRORS, save_npz
 from semibandit.data.dataset import Columns, Dataset, Matrix
 from semibandit.data.formats.files import existing_file
 from semibandit.errors import FileError, InputError
@@ -73,7 +73,7 @@ def write_npz(dataset: Dataset, path: str | os.PathLike[str]) -> None:
         columns = json.dumps([None if part is None else dict(part) for part in parts])
         arrays["columns"] = np.frombuffer(columns.encode(), dtype=np.uint8)
     with replacing(path) as file:
-        np.savez_compressed(file, allow_pickle=False, meta=np.array(json.dumps(meta)), **arrays)
+        save_npz(file, {"meta": np.array(json.dumps(meta)), **arrays}, compressed=True)
 
 
 def read_npz(path: str | os.PathLike[str]) -> Dataset:

@@ -22,6 +22,7 @@ __all__ = ["read_csv", "read_parquet"]
 Table: TypeAlias = dict[str, Cells]
 Part: TypeAlias = tuple[Array, Array, dict[str, list[Any]]]  # X, Y and columns that were kept
 LabelColumns: TypeAlias = Sequence[str] | str | int
+NOT_NUMBERS = "columns= (--features on the command line) reads categories, sets and empty cells"
 JSON_VALUES = (str, int, float, bool, type(None))
 
 
@@ -132,7 +133,10 @@ def _part(
     """X, Y and the columns that are kept as they are, of one file."""
     Y = _matrix(path, table, labels)
     if kept is None:
-        return _matrix(path, table, features), Y, {}
+        try:
+            return _matrix(path, table, features), Y, {}
+        except FileError as error:
+            raise FileError(f"{error}; {NOT_NUMBERS}") from None
     return np.empty((len(Y), 0)), Y, _columns(path, table, features, guess=kept == "all")
 
 

@@ -7,11 +7,15 @@
    label that is no candidate could be in a slate, the window ends before that round.
 3. *Close*: A16, F and E of the rows that changed.
 
+While the device plays, the next window is opened already, as if all rounds of this one will be
+played and no new label shown. If it turns out otherwise, it is opened again.
+
 Labels are known by their *rank* here: the position in the fixed order among equal labels.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -102,6 +106,8 @@ class Window:
 
     def __init__(self, state: GpuState, rule: Rule, rows: Ints, tie: Floats) -> None:
         self.state, self.rule, self.wanted = state, rule, WANTED
+        self.ahead: Opened | None = None  # the next window, opened while this one is played
+        self.steady = False  # whether all of the last window was played, and no new label shown
         state.set_ties(tie)
         with reporting_memory(state.t.device, state.t.n_labels, state.n, state.d):
             self._allocate(rows)
@@ -142,30 +148,53 @@ class Window:
         int
             How many rounds were played; 0 if the first slate could not be told by bounds.
         """
-        plan = self._plan(block, first, 1 if exact else WINDOW)
-        self.state.reserve(self.state.n + min(int(plan.slots.sum()), self._left()))
-        contexts = self._contexts(block, plan)
-        look = self.tensors, contexts, self.rule.R, self.rule.grid
+        opened, self.ahead = self.ahead, None
         if exact:
-            self.candidates.find_exactly(*look)
-        else:
-            self.candidates.find(*look, self.wanted)
+            opened = self._open_exactly(block, first)
+        elif opened is None or opened.block is not block or opened.first != first:
+            opened = self._open(block, first)
+        plan = opened.plan
+        self.state.reserve(self.state.n + min(int(plan.slots.sum()), self._left()))
         functions = functions_for(self.tensors.device)
         functions.begin(self)
-        functions.play_rounds(self, block, contexts, plan, first)
+        functions.play_rounds(self, block, opened.contexts, plan, first)
         functions.finish(self)
-        done = self.meta.tolist()  # the only wait for the device
+        said = Answer(self.meta)
+        if self.steady and first + len(plan.slots) < len(block.slots):
+            with suppress(torch.OutOfMemoryError):  # said when the window is opened again
+                self.ahead = self._open(block, first + len(plan.slots))
+        return self._close(said.numbers(), len(plan.slots))
+
+    def _open(self, block: DeviceBlock, first: int) -> Opened:
+        """Find the candidates of as many rounds as fit into a window."""
+        plan = self._plan(block, first, WINDOW)
+        contexts = self._contexts(block, plan)
+        self.candidates.find(self.tensors, contexts, self.rule.R, self.rule.grid, self.wanted)
+        return Opened(block, first, plan, contexts)
+
+    def _open_exactly(self, block: DeviceBlock, first: int) -> Opened:
+        """Find the best rows of one round by looking at all of them."""
+        plan = self._plan(block, first, 1)
+        contexts = self._contexts(block, plan)
+        self.candidates.find_exactly(self.tensors, contexts, self.rule.R, self.rule.grid)
+        return Opened(block, first, plan, contexts)
+
+    def _close(self, done: list[int], planned: int) -> int:
+        """Take over what the device says of the rounds; return how many were played."""
         if done[ERROR]:
             raise DeviceError(
                 "programs on the device waited for each other in vain: does something else use all "
                 "of it? The learner is between two rounds: load it from a file"
             )
+        self.steady = done[DONE] == planned and done[USED] <= self.state.n
+        if not self.steady:
+            self.ahead = None
         if done[USED] > self.state.n:
             self.state.take_rows(done[USED])
         self.state.undecided += done[UNDECIDED]
         self.head = done[HEAD]
-        self._adapt(done[DONE], len(plan.slots))
-        return int(done[DONE])
+        self._adapt(done[DONE], planned)
+        return done[DONE]
 
     @property
     def tensors(self) -> Tensors:
@@ -212,6 +241,36 @@ class Plan(NamedTuple):
     probed: Ints  # by round: its context for a probe, or -1
     round_of: Ints  # by context: its round in the block
     is_probe: Bools  # by context
+
+
+class Opened(NamedTuple):
+    """A window whose candidates have been found, or will be before anything else is done."""
+
+    block: DeviceBlock
+    first: int
+    plan: Plan
+    contexts: Contexts
+
+
+class Answer:
+    """Whole numbers that come from the device as soon as what was asked before is done.
+
+    What is asked of the device afterwards is not waited for.
+    """
+
+    def __init__(self, there: Any) -> None:
+        self.host, self.event = there, None
+        if there.device.type == "cuda":
+            self.host = torch.empty(there.shape, dtype=there.dtype, pin_memory=True)
+            self.host.copy_(there, non_blocking=True)
+            self.event = torch.cuda.Event()
+            self.event.record()
+
+    def numbers(self) -> list[int]:
+        """Wait for the numbers."""
+        if self.event is not None:
+            self.event.synchronize()
+        return [int(number) for number in self.host.tolist()]
 
 
 def functions_for(device: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from semibandit._util.checks import shortened
+from semibandit._util.npz import save_npz
 from semibandit._util.ray_cluster import connect_ray
 from semibandit.errors import ClusterError, InputError
 from semibandit.models.sharded.shard import Checkpoint, Shard
@@ -118,7 +119,7 @@ class CheckpointFile:
         assert checkpoint.arrays is not None
         self._n_labels = checkpoint.n_labels
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  # it is read later, if at all
-        np.savez(self._file, allow_pickle=False, **checkpoint.arrays)
+        save_npz(self._file, checkpoint.arrays)
 
     def __call__(self) -> Checkpoint:
         self._file.seek(0)

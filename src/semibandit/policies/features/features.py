@@ -11,6 +11,7 @@ from typing import Any
 
 from semibandit._util.checks import shortened
 from semibandit.errors import InputError
+from semibandit.policies.features.cells import read_cells
 from semibandit.policies.features.feature import Feature, escape, split, unescape
 from semibandit.policies.features.feature_encoder import FeatureEncoder
 
@@ -98,6 +99,8 @@ class Features:
     def words(self) -> str:
         """The words that `parse` turns back into these features.
 
+        Examples
+        --------
         >>> Features(hour="number", tags={"new", "sale"}).words
         'hour,tags:set:new|sale'
         """
@@ -120,6 +123,36 @@ class Features:
     def columns(self) -> list[str]:
         """A name for each column: "hour", "plan=free", and "device[3]" if values are learned."""
         return [column for name, feature in self.declared for column in feature.columns(name)]
+
+    def read_cells(self, columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+        """The columns of a table of texts, such as a CSV file, as `replay` takes them.
+
+        Parameters
+        ----------
+        columns : mapping
+            The cells by the column, such as `columns_train` of a data set. A text in the column of
+            a number is parsed, one in the column of a set is split at bars: a|b. None is unknown.
+            Columns that are no feature are left out.
+
+        Returns
+        -------
+        dict
+            The values by the feature.
+
+        Raises
+        ------
+        FileError
+            If a text is no number; the error names the column and the row, counted from 1.
+        InputError
+            If a feature has no column.
+
+        Examples
+        --------
+        >>> features = Features(hour="number", tags="set")
+        >>> features.read_cells({"hour": ["7", None], "tags": ["a|b", "|"]})
+        {'hour': [7.0, None], 'tags': [['a', 'b'], []]}
+        """
+        return read_cells(self.declared, columns)
 
     def encoder(self, known: Mapping[str, Any] | None = None) -> FeatureEncoder:
         """What turns contexts into numbers.

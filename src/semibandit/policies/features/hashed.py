@@ -78,6 +78,10 @@ class Hashed:
         """A name for each column: "hashed[0]", "hashed[1]", ..."""
         return [f"hashed[{i}]" for i in range(self.size)]
 
+    def read_cells(self, columns: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+        """The columns of a table, as they are: `Features` has something to read in them."""
+        return dict(columns)
+
     def encoder(self, known: Mapping[str, Any] | None = None) -> Hashed:
         """What turns contexts into numbers: this, since nothing is learned about values."""
         if known:

@@ -119,7 +119,12 @@ def _not_ready(seen: Observed) -> Problem | None:
         return Problem(f"It cannot decide: {what}.", f"{do}, or put another learner in its place.")
     if "learn" in seen.not_ready:
         what = f"It no longer learns: {seen.not_ready}."
-        return Problem(what, "Read the service's log, then restart it. Nothing recorded is lost.")
+        do = (
+            "Nothing recorded is lost. Leave it running: it still decides. The service's log has "
+            "the traceback. A version without the bug goes on from this event; this one would not "
+            "start again."
+        )
+        return Problem(what, do)
     what = f"The service cannot work at the moment: {seen.not_ready}."
     return Problem(
         what,

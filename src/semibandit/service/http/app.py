@@ -18,6 +18,7 @@ from semibandit.service.engine.requests import Reply, set_results
 from semibandit.service.http import schema
 from semibandit.service.http.auth import AuthMiddleware
 from semibandit.service.http.errors import ErrorMiddleware, error_response
+from semibandit.service.http.extra_pages import ExtraPages
 from semibandit.service.http.fast_path import FastPath, PostEndpoint, RankEndpoint
 from semibandit.service.http.handlers import Handlers
 from semibandit.service.http.health import add_health
@@ -28,7 +29,7 @@ from semibandit.service.http.middleware import RequestMiddleware
 from semibandit.service.http.openapi import describe_fast_path, problems
 from semibandit.service.http.pages import add_docs, add_page
 from semibandit.service.http.responses import JsonResponse
-from semibandit.service.http.routes import V1
+from semibandit.service.http.routes import ROUTES, V1
 from semibandit.service.http.watching import add_watching
 from semibandit.service.keys import Keys
 from semibandit.store.event import LabelChange
@@ -37,8 +38,9 @@ __all__ = ["create_app"]
 
 
 def create_app(
-    engine: Engine, keys: Keys | None = None, hosts: AllowedHosts | None = None
-) -> RequestMiddleware:
+    engine: Engine, keys: Keys | None = None, hosts: AllowedHosts | None = None,
+    extra: ExtraPages | None = None,
+) -> RequestMiddleware:  # fmt: skip
     """Make the HTTP application around an engine.
 
     Parameters
@@ -49,6 +51,8 @@ def create_app(
         The keys that are valid; by default those of the engine's settings.
     hosts : AllowedHosts, optional
         The names that it answers under; by default those of loopback and of the settings.
+    extra : ExtraPages, optional
+        Pages that are served beside the service's own.
 
     Returns
     -------
@@ -79,11 +83,13 @@ def create_app(
     add_health(app, engine, metrics)
     add_page(app)
     add_docs(app)
+    extra = ExtraPages() if extra is None else extra
+    extra.add_to(app)
     describe_fast_path(app, engine, keys.needed)
     _add_errors(app)
     checked = AuthMiddleware(FastPath(app, endpoints), settings.limits, keys, hosts)
     count, access = metrics.count_request, settings.logs.access
-    return RequestMiddleware(checked, count, settings.root_path, access)
+    return RequestMiddleware(checked, count, settings.root_path, access, ROUTES | extra.routes)
 
 
 def _endpoints(handlers: Handlers) -> dict[str, PostEndpoint]:

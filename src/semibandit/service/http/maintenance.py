@@ -48,7 +48,9 @@ def add_maintenance(app: FastAPI, handlers: Handlers) -> None:
         request: Request,
         after: Annotated[
             schema.Position | None,
-            Query(description="The last event of the log that is in the file; by default none."),
+            Query(
+                description="The last event of the log it learned; by default, as the file says."
+            ),
         ] = None,
     ) -> Response:
         """Put a learner file (`semibandit replay --save`) in place of the running learner."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from starlette.exceptions import HTTPException
@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from semibandit.service.http.access_log import log_access
 from semibandit.service.http.errors import error_response
 from semibandit.service.http.request_ids import request_id
-from semibandit.service.http.routes import ROUTES, find_route
+from semibandit.service.http.routes import ROUTES, Route, find_route
 from semibandit.service.logs import REQUEST_ID
 
 __all__ = ["Count", "RequestMiddleware"]
@@ -35,12 +35,15 @@ class RequestMiddleware:
         A prefix of paths to take away, for a proxy that leaves it there.
     access_log : bool
         Whether to write a line for every request.
+    routes : mapping
+        The routes by their paths.
     """
 
     def __init__(
-        self, app: ASGIApp, count: Count, root_path: str = "", access_log: bool = False
-    ) -> None:
-        self.count = count
+        self, app: ASGIApp, count: Count, root_path: str = "", access_log: bool = False,
+        routes: Mapping[str, Route] = ROUTES,
+    ) -> None:  # fmt: skip
+        self.count, self._routes = count, routes
         self._app, self._root, self._access_log = app, root_path, access_log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -50,7 +53,7 @@ class RequestMiddleware:
         start, path = time.perf_counter(), scope["path"]
         if self._root and path.startswith(self._root + "/"):
             path = path[len(self._root) :]
-        route = ROUTES.get(path) or find_route(path)
+        route = self._routes.get(path) or find_route(path)
         headers = dict(scope["headers"])
         id = request_id(headers.get(b"x-request-id"))
         REQUEST_ID.set(id)  # this task handles no other request

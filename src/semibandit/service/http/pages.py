@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from importlib import resources
 from pathlib import Path
 
 from fastapi import FastAPI, Response
 
-__all__ = ["PAGE_PATHS", "add_docs", "add_page"]
+__all__ = ["PAGE_PATHS", "add_docs", "add_files", "add_page"]
 
 PAGE = Path(__file__).parent / "page"
 POLICY = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
@@ -46,7 +46,12 @@ PAGE_PATHS = tuple(FILES)  # they hold no data: a browser may have them without 
 
 def add_page(app: FastAPI) -> None:
     """Serve the page and its files, which ask for nothing from elsewhere."""
-    for path, file in FILES.items():
+    add_files(app, FILES)
+
+
+def add_files(app: FastAPI, files: Mapping[str, Path]) -> None:
+    """Serve each file (HTML, CSS or JavaScript) at its path, with the headers of every page."""
+    for path, file in files.items():
         serve = _serve(file.read_bytes(), KINDS[file.suffix])
         app.get(path, include_in_schema=False)(serve)
 

@@ -150,7 +150,7 @@ class Decided(BaseModel):
                     "position": 1,
                     "prob": 0.62,
                     "estimate": 0.5,
-                    "width": 0.12,
+                    "width": 0.24,
                     "probe": False,
                 }
             ],

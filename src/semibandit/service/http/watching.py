@@ -50,7 +50,11 @@ def add_watching(app: FastAPI, engine: Engine, metrics: Metrics) -> None:
         responses=mistaken,
         tags=["watch"],
     )
-    def series(range: Literal["hour", "day", "all"] = "hour") -> Response:
+    def series(
+        range: Annotated[
+            Literal["hour", "day", "all"], Query(description="How far back to go.")
+        ] = "hour",
+    ) -> Response:
         """Counts by time: the last hour by minutes, the last day by hours, or all time."""
         step, points = engine.statistics.points(range)
         told = [{name: point[name] for name in POINT} for point in points]
@@ -64,12 +68,16 @@ def add_watching(app: FastAPI, engine: Engine, metrics: Metrics) -> None:
         tags=["watch"],
     )
     def items(
-        search: Annotated[str, Query(max_length=200)] = "",
-        sort: Sort = "shown",
-        order: Literal["asc", "desc"] = "desc",
-        never_shown: bool = False,
-        offset: Annotated[int, Query(ge=0, le=2**53)] = 0,
-        limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+        search: Annotated[
+            str, Query(max_length=200, description="A part of the label, in any case.")
+        ] = "",
+        sort: Annotated[Sort, Query(description="Those without this number come last.")] = "shown",
+        order: Annotated[
+            Literal["asc", "desc"], Query(description="The smallest or the largest first.")
+        ] = "desc",
+        never_shown: Annotated[bool, Query(description="Only those never shown.")] = False,
+        offset: Annotated[int, Query(ge=0, le=2**53, description="How many to leave out.")] = 0,
+        limit: Annotated[int, Query(ge=1, le=1000, description="The most to list.")] = 50,
     ) -> Response:
         """The labels that can be shown, with what became of them."""
         query = ItemQuery(search, sort, order == "desc", never_shown, offset, limit)

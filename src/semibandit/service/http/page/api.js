@@ -4,6 +4,7 @@ import { $ } from "./dom.js";
 
 const KEY = "semibandit-key";
 export const key = () => sessionStorage.getItem(KEY) || "";
+export const useKey = (value) => sessionStorage.setItem(KEY, value);
 export const url = (path) => new URL(path, document.baseURI).href;
 
 export async function ask(path, body, method = body === undefined ? "GET" : "POST") {
@@ -30,7 +31,7 @@ function askForKey(why) {
 export function onKey(use) {
   $("key-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    sessionStorage.setItem(KEY, $("key").value);
+    useKey($("key").value);
     $("key-form").hidden = true;
     use();
   });

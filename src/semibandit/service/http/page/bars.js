@@ -7,7 +7,7 @@ export function why(one) {
   return `${percent(one.estimate)} ${bonus < 0 ? "−" : "+"} ${percent(Math.abs(bonus))}`;
 }
 
-function bar(one) {
+export function bar(one) {
   const expected = make("span", { class: "expected" }), doubt = make("span", { class: "doubt" });
   expected.style.width = `${100 * Math.min(1, Math.max(0, one.estimate))}%`;
   doubt.style.width = `${100 * Math.max(0, Math.min(1, one.prob) - Math.max(0, one.estimate))}%`;

@@ -1,0 +1,36 @@
+"""Have numba compile what most tests use, before many processes need it at once.
+
+They would all compile the same functions: numba's cache helps those who come later alone.
+"""
+
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+
+import semibandit as sb
+from semibandit.policies import batch_compiled, feedback_batch
+
+D, K, T = 12, 9, 60
+DTYPES = ("float64", "float32")
+
+
+def compile_replay():
+    """The runners of replay, for each kind of model."""
+    random = np.random.default_rng(0)
+    X, Y = random.standard_normal((T, D)), (random.random((T, K)) < 0.3).astype(np.uint8)
+    models = [*map(sb.Full, DTYPES), sb.Diagonal()]
+    for learner in (*(sb.SlateUCB(D, K, model=model) for model in models), sb.OBR(D, K)):
+        sb.replay(learner, X, Y, slots=3, threads=1)
+
+
+def compile_groups():
+    """What the service ranks and learns groups of requests with."""
+    for dtype in DTYPES:
+        feedback_batch.prepare(sb.SlateUCB(D, K, model=sb.Full(dtype)))
+        batch_compiled.prepare(dtype)
+
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(2) as pool:
+        for done in [pool.submit(compile_replay), pool.submit(compile_groups)]:
+            done.result()
