@@ -50,11 +50,11 @@ browser:
 # the tests with the lowest versions that pyproject.toml allows for what the library and its extras need, on the
 # lowest Python of this machine. What tests need besides is as new as constraints.txt has it; tests of the site, of
 # other libraries and of the wheel are left out, because their tools cannot live beside versions that old. Old packages
-# use what newer ones deprecate, so these warnings are no errors here.
+# use what newer ones deprecate, and leave files and processes to the interpreter: no errors here.
 TOOLS_TESTED := tests/docs/test_site.py tests/docs/test_site_sources.py tests/docs/test_compared.py tests/packaging/test_distribution.py
 test-lowest: $(VENV_LOWEST)/ready browser
 	find src -name '*.nb[ic]' -delete
-	$(VENV_LOWEST)/bin/pytest -n auto -W default::DeprecationWarning $(addprefix --ignore=,$(TOOLS_TESTED))
+	$(VENV_LOWEST)/bin/pytest -n auto -W default::DeprecationWarning -W default::pytest.PytestUnraisableExceptionWarning $(addprefix --ignore=,$(TOOLS_TESTED))
 
 # the tests on every Python from 3.11 on that this machine has, each in an environment of its own
 test-pythons: $(VENV)/ready

@@ -222,7 +222,7 @@ def test_learning_stops_at_a_bug_and_a_fixed_version_goes_on_from_there(
         found, spare = rank(engine, 4, "visit-4"), rank(engine, 9, "spare")
         patch.setattr(state_class(engine.learner), "step", bug)
         assert server.feedback(found.id, found.labels[:1]).status_code == 200  # it is in the log
-        until(lambda: engine.learning.failed is not None)
+        until(lambda: tracebacks(caplog, kind))
         (seq,) = [seq for seq, event in events(engine) if event.id == "visit-4"][1:]
         (record,) = tracebacks(caplog, kind)
         text = f"learning stopped at event {seq} with {kind.__name__}"

@@ -99,7 +99,7 @@ def test_what_the_command_line_cannot_mean_is_refused(tmp_path):
     made = ("--store", str(tmp_path / "store"), "--features", "4", "--labels", "3", "--port", "0")
     for more, message in (
         (["--ray", "auto"], "--ray = 'auto' without --shards"),
-        (["--shards", "0"], "should be greater than or equal to 1"),
+        (["--shards", "0"], "Invalid value for '--shards'"),
     ):
         result = CliRunner().invoke(app, ["serve", *made, *more])
         assert result.exit_code == 2, result.output
