@@ -10,8 +10,6 @@ from functools import cache
 __all__ = ["has_numba", "mark_loaded", "use_compiled", "without_numba"]
 
 _loaded: set[str] = set()  # groups of compiled functions that this process has imported
-
-
 _avoiding: list[None] = []  # an entry for each `without_numba` that this process is in
 
 

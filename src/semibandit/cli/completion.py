@@ -12,6 +12,7 @@ from glob import escape, glob
 from semibandit.data import catalogue, open_bandit
 from semibandit.experiments.sets import STAND_INS
 from semibandit.policies.learner_spec import LEARNERS
+from semibandit.policies.scaling import SCALES
 
 __all__ = ["SPELLINGS", "Completion", "data_sets", "logs", "one_of", "paths"]
 
@@ -26,7 +27,7 @@ SPELLINGS = {  # each can be used as it is: numbers are there to be changed
         "dual:polynomial:2,1",
     ),
     "cost": ("decreasing", "constant"),
-    "scale": ("standard", "unit", "none"),
+    "scale": SCALES,
     "project": ("learned", "all"),
 }  # fmt: skip
 
