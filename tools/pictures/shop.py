@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-PICTURES = {}  # it draws none itself
-
 
 @dataclass(frozen=True)
 class Shop:

@@ -149,10 +149,8 @@ class Window:
             How many rounds were played; 0 if the first slate could not be told by bounds.
         """
         opened, self.ahead = self.ahead, None
-        if exact:
-            opened = self._open_exactly(block, first)
-        elif opened is None or opened.block is not block or opened.first != first:
-            opened = self._open(block, first)
+        if exact or opened is None or opened.block is not block or opened.first != first:
+            opened = self._open(block, first, exact)
         plan = opened.plan
         self.state.reserve(self.state.n + min(int(plan.slots.sum()), self._left()))
         functions = functions_for(self.tensors.device)
@@ -165,18 +163,15 @@ class Window:
                 self.ahead = self._open(block, first + len(plan.slots))
         return self._close(said.numbers(), len(plan.slots))
 
-    def _open(self, block: DeviceBlock, first: int) -> Opened:
-        """Find the candidates of as many rounds as fit into a window."""
-        plan = self._plan(block, first, WINDOW)
+    def _open(self, block: DeviceBlock, first: int, exact: bool = False) -> Opened:
+        """Find the candidates of as many rounds as fit into a window, or exactly those of one."""
+        plan = self._plan(block, first, 1 if exact else WINDOW)
         contexts = self._contexts(block, plan)
-        self.candidates.find(self.tensors, contexts, self.rule.R, self.rule.grid, self.wanted)
-        return Opened(block, first, plan, contexts)
-
-    def _open_exactly(self, block: DeviceBlock, first: int) -> Opened:
-        """Find the best rows of one round by looking at all of them."""
-        plan = self._plan(block, first, 1)
-        contexts = self._contexts(block, plan)
-        self.candidates.find_exactly(self.tensors, contexts, self.rule.R, self.rule.grid)
+        look = self.tensors, contexts, self.rule.R, self.rule.grid
+        if exact:
+            self.candidates.find_exactly(*look)
+        else:
+            self.candidates.find(*look, self.wanted)
         return Opened(block, first, plan, contexts)
 
     def _close(self, done: list[int], planned: int) -> int:
