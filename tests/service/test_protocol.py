@@ -1,11 +1,16 @@
-"""Requests that are only half sent: told so, and gone."""
+"""Requests that are only half sent: told so, and gone. Answers in one piece."""
 
+import asyncio
 import http.client
 import socket
 import time
 
 import pytest
+import uvicorn
 from server import BUILD, Server, until
+from uvicorn.server import ServerState
+
+from semibandit.service.http.protocol import TimedProtocol
 
 SHORT = ("--header-timeout", 0.5, "--body-timeout", 0.5, "--keep-alive", 0.5)
 HEAD = b"POST /v1/rank HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -107,3 +112,98 @@ def test_two_hundred_half_requests_are_all_gone_and_counted(server):
     assert time.monotonic() - start < 20
     until(lambda: [counted(name) for name in names] == [n + 100 for n in before])
     assert server.rank().status_code == 200
+
+
+class Written(asyncio.Transport):
+    """A transport that keeps what is written to it, piece by piece."""
+
+    def __init__(self):
+        super().__init__()
+        self.pieces, self.closed = [], False
+
+    def write(self, data):
+        self.pieces.append(bytes(data))
+
+    def close(self):
+        self.closed = True
+
+    def is_closing(self):
+        return self.closed
+
+    def pause_reading(self):
+        pass
+
+    resume_reading = pause_reading
+
+
+def answering(headers, *bodies):
+    """An application that answers with these headers and pieces of a body."""
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        for i, body in enumerate(bodies, 1):
+            more = i < len(bodies)
+            await send({"type": "http.response.body", "body": body, "more_body": more})
+
+    return app
+
+
+def pieces_of(app, *requests):
+    """What is written for these requests, each of which comes after the last was answered."""
+
+    async def run():
+        config = uvicorn.Config(app, log_config=None, ws="none")
+        protocol = TimedProtocol(config, ServerState(), {})
+        transport = Written()
+        protocol.connection_made(transport)
+        for request in requests:
+            protocol.data_received(request)
+            while protocol.tasks:
+                await asyncio.wait(protocol.tasks)
+        protocol.connection_lost(None)
+        return transport.pieces
+
+    return asyncio.run(run())
+
+
+LENGTH = [(b"content-length", b"6")]
+BEGIN = b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("headers", "bodies", "pieces"),
+    [
+        (LENGTH, [b"abcdef"], [BEGIN + b"abcdef"]),
+        (LENGTH, [b"ab", b"cd", b"ef"], [BEGIN + b"ab", b"cd", b"ef"]),
+        (LENGTH, [b"", b"abcdef"], [BEGIN, b"abcdef"]),
+        ([(b"content-length", b"0")], [b""], [BEGIN.replace(b"6", b"0"), b""]),
+    ],
+)
+def test_headers_are_written_with_the_first_piece_of_the_body(headers, bodies, pieces):
+    assert pieces_of(answering(headers, *bodies), FULL) == pieces
+    assert pieces_of(answering(headers, *bodies), FULL, FULL) == 2 * pieces
+    together = pieces_of(answering(headers, *bodies), FULL + FULL)
+    assert b"".join(together) == b"".join(2 * pieces)
+
+
+def test_headers_without_a_length_are_written_at_once():
+    first, *body = pieces_of(answering([], b"abc"), FULL)
+    assert first.endswith(b"transfer-encoding: chunked\r\n\r\n")
+    assert b"".join(body) == b"3\r\nabc\r\n0\r\n\r\n"
+
+
+def test_an_answer_to_head_has_headers_alone():
+    request = b"HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    assert pieces_of(answering(LENGTH, b"abcdef"), request, request) == [BEGIN, BEGIN]
+
+
+def test_headers_of_an_answer_that_breaks_off_are_written_before_the_connection_closes():
+    assert pieces_of(answering(LENGTH), FULL) == [BEGIN]
+
+
+def test_an_answer_of_the_service_is_one_piece(server):
+    with connect(server) as connection:
+        connection.sendall(FULL)
+        found = connection.recv(1 << 16)
+    head, _, body = found.partition(b"\r\n\r\n")
+    assert b"content-length: %d\r\n" % len(body) in head + b"\r\n"

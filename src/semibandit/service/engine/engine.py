@@ -298,8 +298,15 @@ class Engine:
         pending.draw = self.store.last + 1
         return decide_alone(policy, pending)
 
-    def submit(self, requests: Sequence[Pending]) -> None:
+    def submit(self, requests: Sequence[Pending], *, wake: bool = True) -> None:
         """Hand requests in, all or none; their futures get the answers.
+
+        Parameters
+        ----------
+        requests : sequence
+            The requests.
+        wake : bool
+            Whether to wake the writer up; if not, `queue.wake` is to be called soon.
 
         Raises
         ------
@@ -319,7 +326,7 @@ class Engine:
             raise ServiceUnavailable(
                 "there is more feedback than can be learned now: try again later"
             )
-        self.queue.put(requests)
+        self.queue.put(requests, wake=wake)
 
     def erase(self, ids: Sequence[str] | None, subject: str | None) -> Future[dict[str, Any]]:
         """Erase decisions and their feedback, in the background; see `Eraser.erase`."""

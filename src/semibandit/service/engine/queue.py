@@ -24,14 +24,23 @@ class RequestQueue:
     def __len__(self) -> int:
         return len(self._requests)
 
-    def put(self, requests: Sequence[Pending]) -> None:
-        """Let requests wait, all or none: `ServiceUnavailable` if too many wait already."""
+    def put(self, requests: Sequence[Pending], *, wake: bool = True) -> None:
+        """Let requests wait, all or none: `ServiceUnavailable` if too many wait already.
+
+        Without `wake`, whoever waits for requests goes on waiting until `wake` is called.
+        """
         with self.condition:
             if self._stopping:
                 raise ServiceUnavailable("the service is stopping")
             if len(self._requests) + len(requests) > self._most:
                 raise ServiceUnavailable("too many requests are waiting: try again later")
             self._requests.extend(requests)
+            if wake:
+                self.condition.notify()
+
+    def wake(self) -> None:
+        """Wake up whoever waits for requests."""
+        with self.condition:
             self.condition.notify()
 
     def take(self, most: int, timeout: float | None) -> list[Pending] | None:

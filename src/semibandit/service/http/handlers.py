@@ -34,6 +34,7 @@ class Handlers:
 
     def __init__(self, engine: Engine, metrics: Metrics) -> None:
         self.engine, self.metrics = engine, metrics
+        self._waking = False  # whether `_wake` is about to be called
         self._one_label_change = asyncio.Lock()
         self._one_dry_run, self._dry_runs = asyncio.Lock(), 0
 
@@ -115,12 +116,26 @@ class Handlers:
             given.subject,
         )
 
+    def _submit(self, requests: Sequence[Pending]) -> None:
+        """Hand requests in; the engine is woken up once for all that the event loop has read now.
+
+        Woken up by the first of them, it would answer that one alone, and let the others wait.
+        """
+        self.engine.submit(requests, wake=False)
+        if not self._waking:
+            self._waking = True
+            asyncio.get_running_loop().call_soon(self._wake)
+
+    def _wake(self) -> None:
+        self._waking = False
+        self.engine.queue.wake()
+
     # -- answers -------------------------------------------------------------------------------
 
     async def _answer(self, given: Any, make: Callable[..., Pending]) -> Any:
         """The engine's answer to one request."""
         answer: Future = asyncio.get_running_loop().create_future()
-        self.engine.submit([make(given, answer)])
+        self._submit([make(given, answer)])
         return await answer
 
     async def _answer_many(
@@ -142,7 +157,7 @@ class Handlers:
             except InputError as why:
                 results.append(why)
         if pending:
-            self.engine.submit(pending)
+            self._submit(pending)
         waiting = [one for one in results if isinstance(one, asyncio.Future)]
         answers = iter(await asyncio.gather(*waiting, return_exceptions=True))
         results = [next(answers) if isinstance(one, asyncio.Future) else one for one in results]

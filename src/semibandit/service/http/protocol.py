@@ -2,18 +2,20 @@
 
 uvicorn waits for the rest of a request for ever. Its server looks at all connections once a second
 here, and closes those that were in the same incomplete request for too long; so nothing is done
-for a request that arrives at once.
+for a request that arrives at once. And an answer is written in one piece: uvicorn writes its
+headers and its body apart, so the client would be woken up twice.
 """
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import time
 from collections.abc import Callable
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from semibandit._util.json import to_json
 from semibandit.service.settings import Settings
@@ -28,6 +30,49 @@ ANSWER = (
 )
 
 
+class OneWrite:
+    """The transport of a connection, as uvicorn uses it: headers wait for the first of their body.
+
+    Parameters
+    ----------
+    transport : asyncio.Transport
+        What it writes to.
+    protocol : HttpToolsProtocol
+        Its `cycle` is uvicorn's state of the request that was read last, which knows how much of
+        the body of an answer is still to come, if its headers said so. While another request is
+        answered it is 0, so nothing waits then.
+    """
+
+    __slots__ = ("_headers", "_last", "_protocol", "_transport", "is_closing")
+
+    def __init__(self, transport: asyncio.Transport, protocol: HttpToolsProtocol) -> None:
+        self._transport, self._protocol = transport, protocol
+        self._headers = b""  # that wait
+        self._last: RequestResponseCycle | None = None  # whose headers have waited
+        self.is_closing = transport.is_closing
+
+    def write(self, data: bytes) -> None:
+        """Write this after the headers that wait, or let it wait if it is the headers."""
+        cycle = self._protocol.cycle
+        if cycle is not self._last and cycle.expected_content_length and _has_body(cycle):
+            self._headers, self._last = data, cycle
+            return
+        if self._headers:
+            data, self._headers = self._headers + data, b""
+        self._transport.write(data)
+
+    def close(self) -> None:
+        """Close the connection; headers that wait are written before."""
+        if self._headers:
+            self._transport.write(self._headers)
+            self._headers = b""
+        self._transport.close()
+
+
+def _has_body(cycle: RequestResponseCycle) -> bool:
+    return cycle.scope["method"] != "HEAD"
+
+
 class TimedProtocol(HttpToolsProtocol):
     """A connection that knows what it waits for, by what uvicorn keeps of it.
 
@@ -40,6 +85,11 @@ class TimedProtocol(HttpToolsProtocol):
         self._waited_for = ""  # when it was looked at last
         self._last_scope: Any = None
         self._since = 0.0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A client has connected."""
+        super().connection_made(transport)
+        self.transport = OneWrite(transport, self)  # type: ignore[assignment]
 
     def waits(self, now: float) -> tuple[str, float]:
         """What it waits for, and for how long."""
