@@ -39,9 +39,10 @@ class RequestQueue:
                 self.condition.notify()
 
     def wake(self) -> None:
-        """Wake up whoever waits for requests."""
+        """Wake up whoever waits for requests, if there are some."""
         with self.condition:
-            self.condition.notify()
+            if self._requests:
+                self.condition.notify()
 
     def take(self, most: int, timeout: float | None) -> list[Pending] | None:
         """The requests that wait, at most so many; waits until there is one.
