@@ -143,6 +143,14 @@ def test_those_that_do_not_learn_are_judged_by_weights_beside_accepted_visits(lo
     assert evaluate(log, "uniform", learning="accepted").estimates["IPS"].value is not None
 
 
+def test_what_accepted_visits_leave_out_is_counted_in_the_json(tmp_path):
+    events = list(shop_events(SHOP, SHOP.learner(), 200, 1.0, group=8))
+    answered = [one for one in events if isinstance(one, Decision) or one.id != "visit-3"]
+    (tmp_path / "log.jsonl").write_bytes(b"".join(log_lines(answered, SHOP.learner())))
+    found = evaluate(tmp_path / "log.jsonl", "learner", learning="accepted").json()
+    assert json.loads(json.dumps(found))["left_out"] == {"decisions without feedback": 1}
+
+
 def test_labels_that_only_one_of_them_has_are_named(log, tmp_path):
     other = sb.SlateUCB(SHOP.d, [*SHOP.items[1:], "tea", "milk", "beer", "wine"], a=1.0)
     found = evaluate(log, other)

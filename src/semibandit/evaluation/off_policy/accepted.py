@@ -106,8 +106,8 @@ class AcceptedRun:
             )  # fmt: skip
         whole = self._all.flushed().evaluation(policy, left_out)
         return Evaluation(
-            policy, whole.reward, self.visits, left_out, checks, {NAME: estimate}, whole.logged,
-            self.target.all_notes(),
+            policy, whole.reward, self.visits, dict(left_out), checks, {NAME: estimate},
+            whole.logged, self.target.all_notes(),
         )  # fmt: skip
 
     @property
