@@ -7,7 +7,7 @@ from scipy import sparse
 import semibandit as sb
 from reference import FIGURE_2, Figure2, Standard
 from semibandit.models.model import Sparse
-from semibandit.policies.randomness import coin, coins, coins_of
+from semibandit.policies.randomness import coin, coins, coins_by_seed, coins_of
 
 D, K = 4, 7
 
@@ -91,6 +91,9 @@ def test_many_draws_in_one_round_are_those_of_each():
         coin(1, 3, 1, X[0]),
     ]
     assert coins_of(1, 3, []) == []
+    seeds = [7, 0, 2**70]
+    assert coins_by_seed(seeds, 12, asked) == [coins_of(seed, 12, asked) for seed in seeds]
+    assert coins_by_seed(seeds, 12, asked[:1]) == [coins_of(seed, 12, asked[:1]) for seed in seeds]
 
 
 def test_draws_are_the_same_in_every_process_and_version():

@@ -93,6 +93,9 @@ def check_keywords(cls: type, given: Iterable[str]) -> None:
 
     A constructor with `**keywords` hands them on, so those of the class above it count as well.
     """
+    names = list(given)
+    if not names:  # a signature takes 50 µs to read, and a service makes a policy for every group
+        return
     parameters: dict[str, inspect.Parameter] = {}
     for base in cls.__mro__:
         if "__init__" in vars(base):
@@ -100,7 +103,7 @@ def check_keywords(cls: type, given: Iterable[str]) -> None:
             parameters |= {name: one for name, one in own.items() if name != "self"}
             if all(one.kind is not one.VAR_KEYWORD for one in own.values()):
                 break
-    for name in given:
+    for name in names:
         if name not in parameters:
             raise UnknownKeyword(
                 f"{cls.__name__} has no parameter {name!r}{nearest(name, parameters)} "

@@ -194,7 +194,7 @@ class LearnerBase(Probing):
         labels = self._labels.at(rows, picked)
         if probe is None:
             return FixedSlate(labels)
-        return FixedSlate(labels, self._labels.at(rows, np.array([probe]))[0], self._probing)
+        return FixedSlate(labels, self._labels.one_at(rows, probe), self._probing)
 
     @property
     def t(self) -> int:

@@ -86,6 +86,8 @@ def find_probes(
     assert views.flat.norm2 is not None
     found: list[int | None] = [None] * len(choices)
     which = [b for b, one in enumerate(choices) if one.has_room]
+    if not which:
+        return found
     picked, sizes = padded([choices[b].picked for b in which])
     ties, tie_at = views.ties(tie)
     out = np.zeros(len(which), dtype=np.intp)

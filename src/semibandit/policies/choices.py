@@ -14,7 +14,7 @@ from semibandit.policies.choice import Choice, padded
 from semibandit.policies.distributions.distribution import SlateDistribution
 from semibandit.policies.distributions.fixed import FixedSlate
 from semibandit.policies.labels import Label
-from semibandit.policies.randomness import coins_of, uniforms
+from semibandit.policies.randomness import coins_by_seed, uniforms
 from semibandit.policies.slate import Slate
 
 __all__ = ["Choices", "decides_by_itself"]
@@ -63,12 +63,11 @@ class Choices:
 
     def probed(self) -> list[bool]:
         """Whether the learner's own coin says that one more label is tried, and there is room."""
-        learner, requests = self.group.learner, self.group.requests
-        found = [one.has_room and learner._probing > 0 for one in self.each]
-        which = [b for b, yes in enumerate(found) if yes]
-        for b, yes in zip(which, learner._coins_of([requests[b] for b in which]), strict=True):
-            found[b] = yes
-        return found
+        probing = self.group.learner._probing
+        room = [one.has_room for one in self.each]
+        if not probing or not any(room):
+            return [False] * len(room)
+        return [yes and coin < probing for yes, coin in zip(room, self._tossed[0], strict=True)]
 
     def names(self, b: int) -> list[Label]:
         """The labels that may be shown for request number b, by place."""
@@ -77,9 +76,14 @@ class Choices:
 
     def coins(self) -> list[float]:
         """A number in [0, 1) for each request, by seed, round, draw and the context as given."""
+        return self._tossed[1]
+
+    @cached_property
+    def _tossed(self) -> list[list[float]]:
+        """The learner's own coins, by which it tries a label, and those of the policy around it."""
         learner = self.group.learner
         asked = [(request.draw, request.given) for request in self.group.requests]
-        return coins_of(learner.seed + SALT, learner.t, asked)
+        return coins_by_seed([learner.seed, learner.seed + SALT], learner.t, asked)
 
     def uniforms(self) -> list[Floats]:
         """For each request a number in [0, 1) for every label that may be shown."""

@@ -306,7 +306,10 @@ def mixed(number):
 
 @njit(**BRIEF)
 def toss_many(words, multipliers, start, t, out):
-    """`randomness.coin` for many contexts, whose numbers are given as words of 64 bits."""
+    """`randomness.coin` for many contexts, whose numbers are given as words of 64 bits.
+
+    `start` and `out` have a line for each seed.
+    """
     for b in range(len(words)):
         total = np.uint64(0)
         for c in range(words.shape[1]):
@@ -314,8 +317,9 @@ def toss_many(words, multipliers, start, t, out):
             if word != MINUS_ZERO:  # it counts as 0, which adds nothing
                 z = word * multipliers[c]
                 total += (z ^ (z >> np.uint64(32))) * multipliers[c]
-        z = mixed(mixed(total ^ start[b]) + t)
-        out[b] = float(z >> np.uint64(11)) * 2.0**-53
+        for s in range(len(start)):
+            z = mixed(mixed(total ^ start[s, b]) + t)
+            out[s, b] = float(z >> np.uint64(11)) * 2.0**-53
 
 
 mark_loaded("policies")

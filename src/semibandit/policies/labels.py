@@ -104,6 +104,10 @@ class Labels:
         found = places if rows is None else rows[places]
         return [names[row] for row in found.tolist()]
 
+    def one_at(self, rows: Ints | None, place: int) -> Label:
+        """The label at one place of some rows; None for all rows."""
+        return cast(Label, self.names[place if rows is None else rows[place]])
+
     def rows_of_known(self) -> Ints:
         """The rows that hold a label, in the order of `known`."""
         active = self.active

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from semibandit.errors import InputError
 from semibandit.policies.choices import Choices
 from semibandit.policies.distributions.distribution import SlateDistribution
 from semibandit.policies.distributions.mixture import Mixture
-from semibandit.policies.distributions.uniform import UniformSlates
+from semibandit.policies.distributions.uniform import uniform_slates
 from semibandit.policies.learner import Learner
 from semibandit.policies.randomised import Randomised
 from semibandit.policies.randomness import even_draw
@@ -72,7 +71,7 @@ class Mixed(Randomised):
         if not epsilon:
             return own
         return [
-            Mixture([(1.0 - epsilon, one), (epsilon, _uniform(choice.n, choice.room))])
+            Mixture([(1.0 - epsilon, one), (epsilon, uniform_slates(choice.n, choice.room))])
             for one, choice in zip(own, choices.each, strict=True)
         ]
 
@@ -84,8 +83,3 @@ class Mixed(Randomised):
                 places[b] = np.array(even_draw(coin, n, room), dtype=np.intp)
                 probed[b] = False
         return places, probed
-
-
-@lru_cache(maxsize=1024)
-def _uniform(n: int, length: int) -> UniformSlates:
-    return UniformSlates(n, length)

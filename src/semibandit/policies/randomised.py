@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 from semibandit._util.arrays import Ints
@@ -225,6 +226,7 @@ def _own_slates(group: Group) -> list[Slate]:
     ]
 
 
+@lru_cache(maxsize=64)  # a service asks for every group of requests
 def randomised(words: str) -> Callable[[Learner], Randomised]:
     """A policy from its words, as a function that puts it around a learner.
 

@@ -14,8 +14,8 @@ from semibandit._util.numba import use_compiled
 from semibandit.models.model import Sparse, Vector
 
 __all__ = [
-    "coin", "coins", "coins_of", "even_draw", "generator_for", "position_coins", "tie_order",
-    "uniforms",
+    "coin", "coins", "coins_by_seed", "coins_of", "even_draw", "generator_for", "position_coins",
+    "tie_order", "uniforms",
 ]  # fmt: skip
 
 WORD = 2**64 - 1
@@ -70,16 +70,23 @@ def coins(seed: int, t: int, draw: int, X: Any) -> Floats:
 
 def coins_of(seed: int, t: int, asked: Sequence[tuple[int, Vector]]) -> list[float]:
     """`coin` for each of these draw numbers and contexts, in round t."""
+    return coins_by_seed([seed], t, asked)[0]
+
+
+def coins_by_seed(
+    seeds: Sequence[int], t: int, asked: Sequence[tuple[int, Vector]]
+) -> list[list[float]]:
+    """`coins_of` for each of these seeds: contexts are hashed once for all of them."""
     plain = all(isinstance(given, np.ndarray) for _, given in asked)
     if not asked or not plain or not use_compiled("policies", len(asked), least=2):
-        return [coin(seed, t, draw, given) for draw, given in asked]
+        return [[coin(seed, t, draw, given) for draw, given in asked] for seed in seeds]
     from semibandit.policies.compiled import toss_many
 
-    X = np.array([given for _, given in asked])
-    start = _start(seed, [draw for draw, _ in asked])
-    found = np.empty(len(X))
+    X, draws = np.array([given for _, given in asked]), [draw for draw, _ in asked]
+    start = np.array([_start(seed, draws) for seed in seeds])
+    found = np.empty(start.shape)
     toss_many(X.view(np.uint64), _multipliers(X.shape[1]), start, np.uint64(t), found)
-    return found.tolist()
+    return [line.tolist() for line in found]
 
 
 def uniforms(tossed: Sequence[float], n: int) -> Floats:

@@ -15,7 +15,7 @@ from semibandit.policies.labels import Label
 __all__ = ["Mixture"]
 
 
-@dataclass(frozen=True)
+@dataclass  # not frozen, for the same reason as `FixedSlate`
 class Mixture(SlateDistribution):
     """One of several distributions: the probabilities are the parts' own, weighted.
 

@@ -13,7 +13,7 @@ from semibandit.policies.distributions.plackett_luce import PlackettLuceSlates
 from semibandit.policies.distributions.uniform import UniformSlates
 from semibandit.policies.labels import Label
 
-__all__ = ["Propensities", "propensities_of"]
+__all__ = ["Propensities", "known_propensities", "propensities_of"]
 
 Form: TypeAlias = tuple[Any, ...]  # what the probabilities follow from, whatever the labels are
 
@@ -41,8 +41,15 @@ def propensities_of(distribution: SlateDistribution, labels: Sequence[Label]) ->
     >>> propensities_of(mix, ["tea"])
     Propensities(slate=0.925, prefix=[0.925], item=[0.925])
     """
+    return known_propensities(distribution, labels) or _computed(distribution, labels)
+
+
+def known_propensities(
+    distribution: SlateDistribution, labels: Sequence[Label]
+) -> Propensities | None:
+    """`propensities_of`, if they are those of many slates; None if they have to be computed."""
     form = _form(distribution, labels)
-    return _computed(distribution, labels) if form is None else _of_form(form, len(labels))
+    return None if form is None else _of_form(form, len(labels))
 
 
 def _form(one: Any, labels: Sequence[Label]) -> Form | None:
@@ -57,7 +64,10 @@ def _form(one: Any, labels: Sequence[Label]) -> Form | None:
         return ("fixed", len(labels) - 1, one.probing) if probed else None
     if kind is Mixture:
         forms = [(weight, _form(part, labels)) for weight, part in one.parts]
-        return None if any(form is None for _, form in forms) else ("mixture", *forms)
+        for _, form in forms:
+            if form is None:
+                return None
+        return "mixture", *forms
     return None
 
 

@@ -11,7 +11,7 @@ from semibandit.policies.distributions.distribution import SlateDistribution
 from semibandit.policies.distributions.fixed import FixedSlate
 from semibandit.policies.distributions.mixture import Mixture
 from semibandit.policies.distributions.plackett_luce import PlackettLuceSlates
-from semibandit.policies.distributions.uniform import UniformSlates
+from semibandit.policies.distributions.uniform import uniform_slates
 from semibandit.policies.labels import Label
 
 __all__ = ["read_distribution"]
@@ -32,7 +32,7 @@ def read_distribution(given: Any) -> SlateDistribution:
             n, length = map(int, given["uniform"])
             if not 0 <= length <= n:
                 raise ValueError
-            return UniformSlates(n, length)
+            return uniform_slates(n, length)
         probing = float(given.get("probing", 0.0))
         if not 0 <= probing <= 1:
             raise ValueError
@@ -42,10 +42,8 @@ def read_distribution(given: Any) -> SlateDistribution:
             labels, scores = given["plackett_luce"]
             return _plackett_luce(labels, scores, int(given["length"]), probing)
         parts = [(float(weight), read_distribution(part)) for weight, part in given["mixture"]]
-        if (
-            not math.isclose(sum(weight for weight, _ in parts), 1.0)
-            or min(w for w, _ in parts) < 0
-        ):
+        weights = [weight for weight, _ in parts]
+        if not math.isclose(sum(weights), 1.0) or min(weights) < 0:
             raise ValueError
         return Mixture(parts)
     except (KeyError, TypeError, ValueError):

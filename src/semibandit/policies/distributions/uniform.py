@@ -13,7 +13,7 @@ from semibandit._util.arrays import Floats
 from semibandit.policies.distributions.distribution import SlateDistribution
 from semibandit.policies.labels import Label
 
-__all__ = ["LEAST", "UniformSlates"]
+__all__ = ["LEAST", "UniformSlates", "uniform_slates"]
 
 # Slates of more than 100 labels have probabilities that no float holds. They count as this, which
 # is above 0 also as a part of a mixture: ratios of two such probabilities stay right.
@@ -36,9 +36,7 @@ class UniformSlates(SlateDistribution):
     length: int
 
     def slate_propensity(self, labels: Sequence[Label]) -> float:
-        if len(labels) != self.length:
-            return 0.0
-        return float(_prefixes(self.n, self.length)[-1]) if labels else 1.0
+        return _slate(self.n, self.length) if len(labels) == self.length else 0.0
 
     def prefix_propensity(self, labels: Sequence[Label]) -> Floats:
         return self._padded(_prefixes(self.n, self.length), len(labels))
@@ -72,9 +70,21 @@ class UniformSlates(SlateDistribution):
 
 
 @lru_cache(maxsize=4096)
+def uniform_slates(n: int, length: int) -> UniformSlates:
+    """`UniformSlates`, the same object for all requests alike: logs have a million of them."""
+    return UniformSlates(n, length)
+
+
+@lru_cache(maxsize=4096)
 def _json(n: int, length: int) -> dict[str, list[int]]:
     """One object for all decisions: fewer for the garbage collector to look through."""
     return {"uniform": [n, length]}
+
+
+@lru_cache(maxsize=4096)
+def _slate(n: int, length: int) -> float:
+    """(n-length)!/n!, but at least `LEAST`."""
+    return float(_prefixes(n, length)[-1]) if length else 1.0
 
 
 @lru_cache(maxsize=4096)

@@ -241,20 +241,14 @@ def _decision(
         slate.new,
         since,
         one.subject,
-        **_drawn(policy, slate),
+        *_drawn(policy, slate),
         **marks,
     )
 
 
-def _drawn(policy: str | None, slate: Slate) -> dict[str, Any]:
-    """What the log keeps of how the slate was drawn; nothing if it was not."""
+def _drawn(policy: str | None, slate: Slate) -> tuple[Any, ...]:
+    """What the log keeps of how the slate was drawn, in the order of the fields of `Decision`."""
     if slate.distribution is None:
-        return {}
+        return ()
     found = propensities_of(slate.distribution, slate.labels)
-    return {
-        "policy": policy,
-        "distribution": slate.distribution.json(),
-        "slate_propensity": found.slate,
-        "prefix_propensity": found.prefix,
-        "item_propensity": found.item,
-    }
+    return policy, slate.distribution.json(), *found

@@ -102,11 +102,14 @@ def _size_of_distribution(decision: Decision) -> int:
 
 
 def _size_of_parts(distribution: dict[str, Any]) -> int:
-    """The scores and slates of a distribution, and of those that it is a mixture of."""
-    scores = len(distribution.get("plackett_luce", ((), ()))[1])
-    slate = len(distribution.get("slate", ()))
-    parts = (_size_of_parts(part) for _, part in distribution.get("mixture", ()))
-    return PER_SCORE * scores + PER_LABEL_NAMED * slate + sum(parts)
+    """The scores or the slate of a distribution, or of those that it is a mixture of."""
+    if "mixture" in distribution:
+        return sum(_size_of_parts(part) for _, part in distribution["mixture"])
+    if "slate" in distribution:
+        return PER_LABEL_NAMED * len(distribution["slate"])
+    if "plackett_luce" in distribution:
+        return PER_SCORE * len(distribution["plackett_luce"][1])
+    return 0
 
 
 def _size_of_feedback(given: Feedback) -> int:
