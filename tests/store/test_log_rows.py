@@ -65,3 +65,19 @@ def test_a_parquet_file_of_something_else_is_no_log(tmp_path):
         pytest.raises(FileError, match="event 1 is damaged"),
     ):
         list(opened.rows)
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_what_the_model_saw_may_be_left_unread(tmp_path, kind):
+    path = tmp_path / f"log.{kind}"
+    with Store.create(tmp_path / "s", sb.SlateUCB(3, ["a", "b"])) as store:
+        store.append(EVENTS)
+        write_log(store, path)
+    with open_rows(path) as opened:
+        whole = list(opened.rows)
+    with open_rows(path, seen=False) as opened:
+        rows = list(opened.rows)
+    assert any(row.seen is not None for row in whole)
+    assert [plain(row._replace(seen=None).event()) for row in whole] == [
+        plain(row.event()) for row in rows
+    ]

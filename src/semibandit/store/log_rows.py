@@ -84,7 +84,10 @@ class LogRows:
 
 @contextmanager
 def open_rows(
-    where: str | os.PathLike[str], cut_off: Callable[[], object] | None = None
+    where: str | os.PathLike[str],
+    cut_off: Callable[[], object] | None = None,
+    *,
+    seen: bool = True,
 ) -> Iterator[LogRows]:
     """Open a log to read its rows, for the length of a `with` block.
 
@@ -95,6 +98,8 @@ def open_rows(
     cut_off : function, optional
         Called if the last line of a .jsonl file is only a part of one, which is then left out. By
         default that is an error, as any other damage is.
+    seen : bool
+        Whether to read what the log's model saw of contexts; a store has it in any case.
 
     Raises
     ------
@@ -111,11 +116,13 @@ def open_rows(
     if suffix == ".jsonl":
         with open(where, "rb") as file:
             about, learner = _read_head(name, file.readline())
-            yield LogRows(about, learner, _of_lines(name, file, _Json(learner.labels), cut_off))
+            yield LogRows(
+                about, learner, _of_lines(name, file, _Json(learner.labels, seen), cut_off)
+            )
     elif suffix == ".parquet":
         parquet = open_parquet(Path(where))
         about, learner = _read_head(name, (parquet.schema_arrow.metadata or {}).get(KEY, b""))
-        yield LogRows(about, learner, _of_parquet(name, parquet, _Json(learner.labels)))
+        yield LogRows(about, learner, _of_parquet(name, parquet, _Json(learner.labels, seen)))
     else:
         with Store(name, write=False) as store:
             rows = (_of_store(seq, row) for seq, row in store.rows())
@@ -162,8 +169,9 @@ class _Json:
     Of such numbers the fast reader would make floats.
     """
 
-    def __init__(self, labels: Iterable[Label]) -> None:
+    def __init__(self, labels: Iterable[Label], seen: bool) -> None:
         self.read: Callable[[bytes | str], Any] = from_json
+        self._seen = seen
         self._look(labels)
 
     def read_labels(self, text: bytes | str) -> Any:
@@ -172,6 +180,11 @@ class _Json:
         added = found.get("body", found).get("add")
         self._look(added if isinstance(added, list) else ())
         return found
+
+    def take_seen(self, body: dict[str, Any]) -> Floats | None:
+        """What the model saw, which is no longer in the body; None if it is not to be read."""
+        seen = body.pop("seen", None)
+        return np.array(seen, dtype=np.float64) if self._seen and seen is not None else None
 
     def _look(self, labels: Iterable[Label]) -> None:
         if any(isinstance(label, int) and abs(label) >= 2**63 for label in labels):
@@ -199,7 +212,7 @@ def _of_line(line: bytes, reader: _Json) -> LogRow | None:
             given = reader.read_labels(line)
         body, context, seq = given["body"], given["context"], given["seq"]
         x = None if context is None else np.array(context, dtype=np.float64)
-        seen = np.array(body.pop("seen"), dtype=np.float64) if "seen" in body else None
+        seen = reader.take_seen(body)
         if type(seq) is not int or type(body) is not dict or (x is not None and x.ndim != 1):
             return None
         return LogRow(
@@ -244,8 +257,7 @@ def _of_batch(name: str, batch: Any, reader: _Json) -> Iterator[LogRow]:
         try:
             text = words["body"][i]
             body = reader.read_labels(text) if kind == "labels" else reader.read(text)
-            seen = body.pop("seen", None)
-            seen = None if seen is None else np.array(seen, dtype=np.float64)
+            seen = reader.take_seen(body)
         except (AttributeError, TypeError, ValueError):
             raise FileError(f"{name}, event {seq} is damaged: {shortened(text)}") from None
         x = numbers[ends[i] : ends[i + 1]].astype(np.float64) if known[i] else None

@@ -87,3 +87,23 @@ def test_the_effective_size_does_not_depend_on_which_large_weights_happened():
     for kind in KINDS:
         assert sizes[0][kind] == sizes[1][kind], kind
     assert sizes[0]["pseudo-inverse"] != sizes[1]["pseudo-inverse"]
+
+
+def test_long_slates_have_the_weights_of_their_distributions():
+    items = list(range(12))
+    fixed = FixedSlate(items[:9], 10, 0.3)
+    log = Mixture([(0.6, FixedSlate([*items[:8], 11])), (0.4, UniformSlates(12, 10))])
+    target = Mixture([(0.7, fixed), (0.3, UniformSlates(12, 10))])
+    empty, found, again = np.empty(0), Coverage(seed=3), np.random.default_rng(3)
+    one = LoggedVisit(Request(empty, 10, None, None, 0), [], empty, None, None, None, log, "")
+    found.add(Chunk.of([one] * 3200, items, Codes()), [target] * 3200)
+    drawn = [target.sample(again, items) for _ in range(100)]
+    for kind in KINDS:
+        e, b = (
+            np.concatenate([np.atleast_1d(getattr(d, f"{kind}_propensity")(s)) for s in drawn])
+            for d in (target, log)
+        )
+        w = e[b > 0] / b[b > 0]
+        assert found.missing_share(kind) == np.mean(b <= 0)
+        assert found.largest_weight(kind) == w.max()
+        assert found.effective_share(kind) == pytest.approx(len(b) / w.sum(), rel=1e-12)

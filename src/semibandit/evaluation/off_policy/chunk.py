@@ -85,9 +85,8 @@ class Chunk:
             np.zeros((len(visits), positions), dtype=np.bool_), length, first,
         )  # fmt: skip
         if flat:
-            clicked = np.concatenate([visit.clicked for visit in visits])
             found.shown[found.present] = flat
-            found.clicked[found.present] = clicked
+            found.clicked[found.present] = [*chain.from_iterable([v.clicked for v in visits])]
         return found
 
     @property
@@ -130,16 +129,14 @@ class Chunk:
             np.pad(self.clicked, more), self.length, self.first,
         )  # fmt: skip
 
-    def spread(self, values: Sequence[Floats | None]) -> Floats:
+    def spread(self, values: Sequence[Sequence[float] | Floats | None]) -> Floats:
         """Numbers per label shown as (visits, positions): nan if unknown, 0 if nothing is shown."""
         found = np.zeros(self.shown.shape)
         lengths = self.length.tolist()
         flat = [
-            np.full(n, np.nan) if one is None else one
-            for one, n in zip(values, lengths, strict=True)
+            [np.nan] * n if one is None else one for one, n in zip(values, lengths, strict=True)
         ]
-        if flat:
-            found[self.present] = np.concatenate(flat)
+        found[self.present] = [*chain.from_iterable(flat)]
         return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from semibandit._util.arrays import Floats
 from semibandit.policies.feedback_batch import ShownFeedback
 from semibandit.policies.labels import Label
 from semibandit.store.event import Decision, Event
@@ -30,13 +31,19 @@ class Lesson(NamedTuple):
         """Whether the log's learner learned it: it does not learn from a holdout."""
         return self.decision is None or bool(self.decision.body.get("learns", True))
 
-    def feedback(self) -> ShownFeedback | None:
-        """The feedback as it is learned in groups; None if it must be learned by itself."""
+    @property
+    def context(self) -> Floats | None:
+        """The context, if this is learned in groups; None if it must be learned by itself."""
         if self.decision is None or self.decision.body.get("named") is not None:
             return None
+        return self.decision.context
+
+    def feedback(self, seen: Floats | None) -> ShownFeedback:
+        """The feedback as it is learned in groups; `seen` is what the model sees of the context."""
+        assert self.decision is not None
         shown, answer = self.decision.body, self.row.body
         return ShownFeedback(
-            self.decision.context, None, shown["labels"], shown["slots"], answer["clicked"],
+            self.decision.context, seen, shown["labels"], shown["slots"], answer["clicked"],
             answer.get("examined"),
         )  # fmt: skip
 

@@ -255,32 +255,34 @@ def _read(
     Distributions of one type are read at once: looking at each of them would take most of the time.
     """
     kinds = dict.fromkeys(map(type, given))
-    for kind in kinds:
-        index = [i for i, one in enumerate(given) if type(one) is kind]
-        mine: list[Any] = [given[i] for i in index]
-        if kind is FixedSlate:
-            found.fixed.append(_fixed(rows[index], weight[index], mine, codes))
-        elif kind is UniformSlates:
-            found.uniform.append(_uniforms(rows[index], weight[index], mine))
-        elif kind is Mixture:
-            _read_mixtures(found, rows[index], weight[index], mine, codes)
-        else:
-            for i, one in zip(index, mine, strict=True):
-                found.other.append(Other(int(rows[i]), float(weight[i]), one))
+    if len(kinds) > 1:
+        for kind in kinds:
+            index = [i for i, one in enumerate(given) if type(one) is kind]
+            _read(found, rows[index], weight[index], [given[i] for i in index], codes)
+        return
+    alike: Sequence[Any] = given
+    if FixedSlate in kinds:
+        found.fixed.append(_fixed(rows, weight, alike, codes))
+    elif UniformSlates in kinds:
+        found.uniform.append(_uniforms(rows, weight, alike))
+    elif Mixture in kinds:
+        _read_mixtures(found, rows, weight, alike, codes)
+    else:
+        found.other += map(Other, rows.tolist(), weight.tolist(), alike)
 
 
 def _read_mixtures(
-    found: Distributions, rows: Ints, weight: Floats, mixtures: list[Mixture], codes: Codes
+    found: Distributions, rows: Ints, weight: Floats, mixtures: Sequence[Mixture], codes: Codes
 ) -> None:
-    sizes = np.array([len(one.parts) for one in mixtures])
+    each = [one.parts for one in mixtures]
+    sizes = np.array([*map(len, each)])
     for j in range(int(sizes.max())):
         index = np.flatnonzero(sizes > j)
-        parts = [mixtures[i].parts[j] for i in index.tolist()]
-        shares = np.array([share for share, _ in parts])
-        _read(found, rows[index], weight[index] * shares, [part for _, part in parts], codes)
+        shares, parts = zip(*[each[i][j] for i in index.tolist()], strict=True)
+        _read(found, rows[index], weight[index] * np.array(shares), parts, codes)
 
 
-def _fixed(rows: Ints, weight: Floats, slates: list[FixedSlate], codes: Codes) -> FixedSlates:
+def _fixed(rows: Ints, weight: Floats, slates: Sequence[FixedSlate], codes: Codes) -> FixedSlates:
     length = np.array([len(one.slate) for one in slates], dtype=np.intp)
     probing = np.array([0.0 if one.probe is None else one.probing for one in slates])
     width = max(int((length + (probing > 0)).max()), 1)
@@ -295,7 +297,7 @@ def _fixed(rows: Ints, weight: Floats, slates: list[FixedSlate], codes: Codes) -
     return FixedSlates(rows, weight, found, chance, length)
 
 
-def _uniforms(rows: Ints, weight: Floats, slates: list[UniformSlates]) -> Uniforms:
+def _uniforms(rows: Ints, weight: Floats, slates: Sequence[UniformSlates]) -> Uniforms:
     n = np.array([one.n for one in slates], dtype=np.intp)
     return Uniforms(rows, weight, n, np.array([one.length for one in slates], dtype=np.intp))
 

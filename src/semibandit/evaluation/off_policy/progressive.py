@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import repeat, takewhile
 
 import numpy as np
 
+from semibandit._util.arrays import Floats
 from semibandit._util.numba import has_numba
 from semibandit.errors import InputError, UnknownLabel
 from semibandit.evaluation.off_policy.labels_of_log import LabelsOfLog
@@ -144,17 +145,20 @@ def _batch(learner: Learner, lessons: Sequence[Lesson]) -> list[ShownFeedback | 
 
     Each context is scaled as if those before it were learned, as it would be one by one.
     """
-    batch = [lesson.feedback() for lesson in lessons]
-    contexts = [one.context for one in batch if one is not None]
-    if not learner.scaling_learns or not contexts:
-        return batch
-    if len({len(x) for x in contexts}) > 1:  # they are no matrix: each is then looked at
-        return [None] * len(lessons)
-    try:
-        seen = iter(learner.scaled_in_turn(learner.read_contexts(np.array(contexts))))
-    except InputError:  # one of them cannot be used
-        return [None] * len(lessons)
-    return [one and ShownFeedback(one.context, next(seen), *one[2:]) for one in batch]
+    each = [lesson.context for lesson in lessons]
+    contexts = [x for x in each if x is not None]
+    seen: Iterator[Floats | None] = repeat(None)
+    if learner.scaling_learns and contexts:
+        if len(set(map(len, contexts))) > 1:  # they are no matrix: each is then looked at
+            return [None] * len(lessons)
+        try:
+            seen = iter(learner.scaled_in_turn(learner.read_contexts(np.array(contexts))))
+        except InputError:  # one of them cannot be used
+            return [None] * len(lessons)
+    return [
+        None if x is None else lesson.feedback(next(seen))
+        for lesson, x in zip(lessons, each, strict=True)
+    ]
 
 
 def _within(known: set[Label], request: Request) -> Request:

@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from operator import le
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from semibandit._util.arrays import Floats
 from semibandit.errors import FileError
 from semibandit.policies.distributions.distribution import SlateDistribution
+from semibandit.policies.distributions.propensities import known_propensities
 from semibandit.policies.distributions.read import read_distribution
 from semibandit.policies.labels import Label
 
@@ -35,8 +33,8 @@ class LoggedPropensities(NamedTuple):
     """How likely what was shown was, as in `LoggedVisit`."""
 
     slate: float | None
-    prefix: Floats | None
-    item: Floats | None
+    prefix: list[float] | None
+    item: list[float] | None
     logging: SlateDistribution | None
 
 
@@ -63,6 +61,9 @@ def read_propensities(body: Mapping[str, Any], shown: list[Label]) -> LoggedProp
             logging = read_distribution(given)
         except FileError:
             return DAMAGED
+        known = known_propensities(logging, shown)
+        if known is not None and known.slate > 0 and known == (slate, prefix, item):
+            return LoggedPropensities(*known, logging)  # what the log says is what follows
         if slate is None:
             slate = logging.slate_propensity(shown)
         if prefix is None:
@@ -74,9 +75,7 @@ def read_propensities(body: Mapping[str, Any], shown: list[Label]) -> LoggedProp
         true = logging.slate_propensity(shown)
         if not math.isclose(true, float(slate), rel_tol=AGREE, abs_tol=0.0):
             return CONTRADICTION
-    return LoggedPropensities(
-        None if slate is None else float(slate), _array(prefix), _array(item), logging
-    )
+    return LoggedPropensities(None if slate is None else float(slate), prefix, item, logging)
 
 
 def _wrong(slate: Any, prefix: Any, item: Any, n: int) -> str | None:
@@ -105,7 +104,3 @@ def _at_most(one: list[float], other: list[float]) -> bool:
     return all(map(le, one, other)) or all(
         p <= q * LARGEST for p, q in zip(one, other, strict=False)
     )
-
-
-def _array(row: list[float] | None) -> Floats | None:
-    return None if row is None else np.array(row, dtype=np.float64)

@@ -11,9 +11,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import numpy as np
-
-from semibandit._util.arrays import Bools
 from semibandit.data.open_bandit import is_open_bandit
 from semibandit.errors import FileError, InputError
 from semibandit.evaluation.off_policy.check_log import check_log, check_times
@@ -23,8 +20,10 @@ from semibandit.evaluation.off_policy.result_text import counted
 from semibandit.evaluation.off_policy.visit import LoggedVisit
 from semibandit.evaluation.off_policy.visit_chunk import VisitChunk
 from semibandit.policies.distributions.distribution import SlateDistribution
+from semibandit.policies.distributions.fixed import FixedSlate
 from semibandit.policies.distributions.mixture import Mixture
 from semibandit.policies.distributions.plackett_luce import PlackettLuceSlates
+from semibandit.policies.distributions.uniform import UniformSlates
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
 from semibandit.policies.request import Request
@@ -125,7 +124,7 @@ class VisitLog:
         self.left_out.clear()
         self._open.clear()
         self.used = self.replaced = self._open_size = 0
-        with open_rows(self.log, self._count_cut_off) as opened:
+        with open_rows(self.log, self._count_cut_off, seen=False) as opened:
             self._items = list(opened.learner.labels)
             self._ever = opened.learner.n_labels_ever
             self.removed = opened.removed
@@ -314,7 +313,7 @@ def _visit(row: LogRow) -> LoggedVisit | str:
     )  # fmt: skip
 
 
-_NOTHING = np.zeros(0, dtype=np.bool_)
+_NOTHING: list[bool] = []
 
 
 def _size(visit: LoggedVisit | str) -> int:
@@ -324,21 +323,24 @@ def _size(visit: LoggedVisit | str) -> int:
 
 def _scores(distribution: SlateDistribution | None) -> int:
     """How many scores a distribution has."""
+    kind = type(distribution)  # isinstance takes ten times as long: their base class is abstract
+    if kind is FixedSlate or kind is UniformSlates:
+        return 0
     if isinstance(distribution, Mixture):
         return sum(_scores(part) for _, part in distribution.parts)
     return len(distribution.scores) if isinstance(distribution, PlackettLuceSlates) else 0
 
 
-def _clicked(shown: list[Label], row: LogRow) -> Bools | None:
+def _clicked(shown: list[Label], row: LogRow) -> list[bool] | None:
     """Which positions were clicked; None if something else was."""
     clicked = row.body.get("clicked")
     if type(clicked) is not list:
         raise FileError(f"event {row.seq} of the log is damaged feedback to {row.id!r}")
     if not clicked:
-        return np.zeros(len(shown), dtype=np.bool_)
+        return [False] * len(shown)
     hits = set(clicked)
     found = [label in hits for label in shown]
-    return np.array(found) if sum(found) == len(hits) else None
+    return found if sum(found) == len(hits) else None
 
 
 def _advice(left_out: Counter[str]) -> str:

@@ -11,7 +11,7 @@ from semibandit.evaluation.off_policy.visit import LoggedVisit
 from semibandit.evaluation.off_policy.visit_chunk import VisitChunk
 from semibandit.policies.distributions.distribution import SlateDistribution
 from semibandit.policies.distributions.fixed import FixedSlate
-from semibandit.policies.distributions.uniform import UniformSlates
+from semibandit.policies.distributions.uniform import uniform_slates
 from semibandit.policies.labels import Label
 from semibandit.policies.request import Request
 
@@ -65,7 +65,7 @@ class Uniform(Target):
         found: list[SlateDistribution] = []
         for visit, every in zip(visits, items, strict=True):
             n = len(allowed_items(visit.request, every))
-            found.append(UniformSlates(n, _room(visit.request, n)))
+            found.append(uniform_slates(n, _room(visit.request, n)))
         return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from semibandit._util.arrays import Bools, Floats
@@ -22,7 +23,7 @@ class LoggedVisit:
         What was asked: the context and what could be shown for it.
     shown : list of labels
         What was shown, best first.
-    clicked : array of bool
+    clicked : sequence of bool
         Which of them were clicked, by position.
     slate_propensity, prefix_propensity, item_propensity
         How likely what was shown was, as in `Slate`; None if the log does not know it.
@@ -40,10 +41,10 @@ class LoggedVisit:
 
     request: Request
     shown: list[Label]
-    clicked: Bools
+    clicked: Sequence[bool] | Bools
     slate_propensity: float | None
-    prefix_propensity: Floats | None
-    item_propensity: Floats | None
+    prefix_propensity: Sequence[float] | Floats | None
+    item_propensity: Sequence[float] | Floats | None
     logging: SlateDistribution | None
     group: str
     seq: int = 0
