@@ -208,7 +208,7 @@ def _scaled(learner: Learner, given: Sequence[Vector]) -> Sequence[Vector]:
     """
     rule = learner.fast_rule()
     draws_nothing = rule is not None and rule.loss is not None
-    plain = draws_nothing and not any(isinstance(x, Sparse) for x in given)
+    plain = draws_nothing and Sparse not in set(map(type, given))
     if plain and worth_compiling(len(given) * learner.n_features, to_load=None):
         from semibandit.policies import batch_compiled
 

@@ -68,7 +68,9 @@ def choose_slates(views: Views, slots: Sequence[int | None], rule: FastRule) -> 
     These are the choices of the plain `order` and `cut`, for decreasing or constant costs.
     """
     n, (tie, tie_at) = np.diff(views.ptr), views.ties(rule.tie)
-    limits = np.array([k if s is None else min(s, k) for s, k in zip(slots, n, strict=True)])
+    limits = np.array(
+        [k if s is None else min(s, k) for s, k in zip(slots, n.tolist(), strict=True)]
+    )
     best = np.zeros((len(views), int(limits.max())), dtype=np.intp)
     sizes = np.zeros(len(views), dtype=np.intp)
     how = rule.a, rule.at_least, rule.cost_kind, rule.grid

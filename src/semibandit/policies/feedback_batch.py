@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -55,7 +55,8 @@ class _Lesson(NamedTuple):
 
     given: Floats
     x: Floats
-    learned: list[tuple[int, bool]]
+    rows: list[int]
+    hits: list[bool]
     positions: list[int]
 
 
@@ -129,7 +130,7 @@ def _lesson(
     """
     labels, clicked = one.labels, one.clicked
     examined = labels if one.examined is None else one.examined
-    if not {*map(type, labels), *map(type, clicked), *map(type, examined)} <= PLAIN:
+    if not PLAIN.issuperset(map(type, chain(labels, clicked, one.examined or ()))):
         return None
     shown, hits = set(labels), set(clicked)
     seen = shown if one.examined is None else set(examined)
@@ -154,9 +155,13 @@ def _lesson(
         else:
             places = [CERTAIN if label in hits else k for k, label in enumerate(labels)]
             positions = [k for row, k in zip(rows, places, strict=True) if row is not None]
-    pairs = zip(rows, labels, strict=True)
-    learned = [(row, label in hits) for row, label in pairs if row is not None and label in seen]
-    return _Lesson(one.context, x, learned, positions)
+    if None in rows or seen is not shown:
+        pairs = [*zip(rows, labels, strict=True)]
+        labels = [label for row, label in pairs if row is not None and label in seen]
+        rows = [row for row, label in pairs if row is not None and label in seen]
+    return _Lesson(
+        one.context, x, cast(list[int], rows), [label in hits for label in labels], positions
+    )
 
 
 def _seen(learner: Learner, one: ShownFeedback) -> Floats | None:
@@ -182,7 +187,7 @@ def _looked_at(
     if not isinstance(examination, tuple):
         return theta, coin
     position = np.array(
-        [k for one in lessons for k in one.positions or [CERTAIN] * len(one.learned)],
+        [k for one in lessons for k in one.positions or [CERTAIN] * len(one.rows)],
         dtype=np.intp,
     )
     open_ = np.flatnonzero(position != CERTAIN)
@@ -204,10 +209,10 @@ def _learn(learner: Learner, lessons: list[_Lesson]) -> int:
     state, scaling = rule.state, learner._scaling
     X = np.array([one.x for one in lessons], dtype=state.w.dtype)
     given = np.array([one.given for one in lessons], dtype=np.float64)
-    ptr = np.array([0, *accumulate(len(one.learned) for one in lessons)], dtype=np.intp)
-    pairs = [pair for one in lessons for pair in one.learned]
-    label = np.array([row for row, _ in pairs], dtype=np.intp)
-    hit = np.array([yes for _, yes in pairs], dtype=np.bool_)
+    rows_of, hits_of = [one.rows for one in lessons], [one.hits for one in lessons]
+    ptr = np.array([0, *accumulate(map(len, rows_of))], dtype=np.intp)
+    label = np.array([*chain.from_iterable(rows_of)], dtype=np.intp)
+    hit = np.array([*chain.from_iterable(hits_of)], dtype=np.bool_)
     theta, coin = _looked_at(learner, rule.examination, lessons, given, ptr)
     numbers = compiled.LearningNumbers(
         float(rule.loss.R),

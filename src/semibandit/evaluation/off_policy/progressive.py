@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import repeat, takewhile
+from operator import is_not
+from typing import cast
 
 import numpy as np
 
@@ -28,6 +31,7 @@ __all__ = ["LEARN_EVERY", "LearnerTarget", "learn_lessons"]
 
 FLOAT = "float64"
 COMPILED_FROM = 16_384  # visits from which on it pays to load compiled functions for ranking
+_IN_GROUPS = partial(is_not, None)
 LEARN_EVERY = 64  # answers that are learned together; decisions between them are judged before
 
 
@@ -131,8 +135,8 @@ def learn_lessons(learner: Learner, lessons: Sequence[Lesson]) -> int:
     refused, done = 0, 0
     batch = _batch(learner, lessons) if can_compile(learner) else [None] * len(lessons)
     while done < len(lessons):
-        first = list(takewhile(lambda one: one is not None, batch[done:]))
-        learned = learn_batch(learner, [one for one in first if one is not None]) if first else 0
+        first = [*takewhile(_IN_GROUPS, batch[done:])]
+        learned = learn_batch(learner, cast(list[ShownFeedback], first)) if first else 0
         if not learned:
             event, decision = lessons[done].events()
             refused += not learn_event(learner, event, decision, since=None)

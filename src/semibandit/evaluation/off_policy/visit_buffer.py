@@ -29,6 +29,21 @@ class VisitBuffer:
         self._visits.append(visit)
         self._targets.append(target)
 
+    def add_all(
+        self,
+        visits: list[LoggedVisit],
+        targets: list[SlateDistribution],
+        items: list[list[Label]],
+    ) -> None:
+        """`add` for each of these visits; most often they have the same labels, and all fit in."""
+        same = set(map(id, items)) == {id(self._items)}
+        if same and len(self._visits) + len(visits) <= SIZE:
+            self._visits += visits
+            self._targets += targets
+            return
+        for visit, target, every in zip(visits, targets, items, strict=True):
+            self.add(visit, target, every)
+
     def flushed(self) -> Accumulator:
         """The accumulator, with all that was added."""
         if self._visits:

@@ -41,8 +41,7 @@ class WeightedRun:
         """Judge the visits of a chunk, then learn from it."""
         self._found = None
         targets = self._judged(chunk)
-        for visit, target, items in zip(chunk.visits, targets, chunk.items, strict=True):
-            self._buffer.add(visit, target, items)
+        self._buffer.add_all(chunk.visits, targets, chunk.items)
         self.target.learn(chunk)
 
     def _judged(self, chunk: VisitChunk) -> list[SlateDistribution]:

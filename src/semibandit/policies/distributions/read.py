@@ -28,6 +28,8 @@ def read_distribution(given: Any) -> SlateDistribution:
     try:
         if not isinstance(given, dict):
             raise TypeError
+        if "mixture" in given:
+            return _mixture(given["mixture"])
         if "uniform" in given:
             n, length = map(int, given["uniform"])
             if not 0 <= length <= n:
@@ -38,16 +40,18 @@ def read_distribution(given: Any) -> SlateDistribution:
             raise ValueError
         if "slate" in given:
             return FixedSlate(list(given["slate"]), given.get("probe"), probing)
-        if "plackett_luce" in given:
-            labels, scores = given["plackett_luce"]
-            return _plackett_luce(labels, scores, int(given["length"]), probing)
-        parts = [(float(weight), read_distribution(part)) for weight, part in given["mixture"]]
-        weights = [weight for weight, _ in parts]
-        if not math.isclose(sum(weights), 1.0) or min(weights) < 0:
-            raise ValueError
-        return Mixture(parts)
+        labels, scores = given["plackett_luce"]
+        return _plackett_luce(labels, scores, int(given["length"]), probing)
     except (KeyError, TypeError, ValueError):
         raise FileError(f"{shortened(given)} is no distribution of slates") from None
+
+
+def _mixture(given: list[tuple[float, Any]]) -> Mixture:
+    parts = [(float(weight), read_distribution(part)) for weight, part in given]
+    weights = [weight for weight, _ in parts]
+    if not math.isclose(sum(weights), 1.0) or min(weights) < 0:
+        raise ValueError
+    return Mixture(parts)
 
 
 def _plackett_luce(
