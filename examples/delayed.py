@@ -1,17 +1,17 @@
-"""Feedback that comes late: draw while you wait
+"""Feedback that comes late: say that you wait for it
 
 Somebody who is shown three hotels books one hours later, when 150 others have been shown theirs.
-`learn` takes a slate whenever its answer is there, in any order. But until then nothing is learned:
-`sb.SlateUCB`, which does not draw, shows everybody the same three hotels until the first answer
-comes, and new ones slowly after that. `sb.Thompson` draws its estimates at random, as uncertain as
-they are, and so tries many hotels while it waits.
+`learn` takes a slate whenever its answer is there, in any order. But until then nothing is learned,
+and a learner that is told nothing shows everybody the same three hotels, and new ones slowly after
+that. Two things help. Give every visit its own `draw`: of hotels that are equal so far, others are
+shown each time. And tell the learner what you show (`expect`): contexts are measured by those that
+were ranked, not only by those that were learned, before which every visitor looks average.
 
 **In the picture**: how much of the way from random hotels (0) to the best three (1) each learner
-has gone, the mean of three worlds. With answers at once the two are much closer.
+has gone, the mean of three worlds. `semibandit serve` does both by itself.
 
-**To change**: `sb.PlackettLuce(bandit, temperature=0.05)` draws around any learner, and does about
-as well as Thompson. Contexts here have length 1, hence `scale="unit"`: the default measures a
-context by those learned before, and until the first answer every visitor looks average to it.
+**To change**: leave out one of the two; or take `sb.Thompson`, which draws its estimates at random,
+as uncertain as they are, and so tries many hotels while it waits.
 """
 
 import matplotlib.pyplot as plt
@@ -21,20 +21,22 @@ import semibandit as sb
 
 VISITS, FEATURES, HOTELS, SLOTS, WORLDS = 450, 5, 12, 3, 3
 RUNS = {
-    "SlateUCB, at once": (sb.SlateUCB, 0, "#777777"),
-    "SlateUCB, 150 visits late": (sb.SlateUCB, 150, "#D55E00"),
-    "Thompson, 150 visits late": (sb.Thompson, 150, "#0072B2"),
+    "at once": (0, False, "#777777"),
+    "150 visits late": (150, False, "#D55E00"),
+    "late, and expected": (150, True, "#0072B2"),
 }
 
 
-def play(learner, delay, seed):
+def play(delay, expected, seed):
     """Share of the way from random to the best slates, visit by visit."""
     world = sb.Synthetic(FEATURES, HOTELS, seed=seed)
-    bandit = learner(FEATURES, HOTELS, a=1.0, scale="unit")
+    bandit = sb.SlateUCB(FEATURES, HOTELS, a=1.0)
     waiting, share = [], []
     for t in range(VISITS):
         x = world.context(t)
-        slate = bandit.rank(x, slots=SLOTS, draw=t)
+        slate = bandit.rank(x, slots=SLOTS, draw=t if expected else 0)
+        if expected:
+            bandit.expect(slate)
         relevant = world.relevant(t, x)
         waiting.append((t, slate, [hotel for hotel in slate.labels if hotel in relevant]))
         while waiting and waiting[0][0] + delay <= t:  # the answers that have come by now
@@ -53,11 +55,11 @@ def main():
     figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
     ends = np.arange(75, VISITS + 1, 75)
     print(f"share of the way from random hotels to the best {SLOTS}, mean of {WORLDS} worlds")
-    print(f"{'visits':<26}" + "".join(f"{f'{end - 74}-{end}':>9}" for end in ends))
-    for name, (learner, delay, colour) in RUNS.items():
-        worlds = [play(learner, delay, seed) for seed in range(WORLDS)]
+    print(f"{'visits':<20}" + "".join(f"{f'{end - 74}-{end}':>9}" for end in ends))
+    for name, (delay, expected, colour) in RUNS.items():
+        worlds = [play(delay, expected, seed) for seed in range(WORLDS)]
         share = np.mean(worlds, axis=0).reshape(-1, 75).mean(axis=1)
-        print(f"{name:<26}" + "".join(f"{one:9.2f}" for one in share))
+        print(f"{name:<20}" + "".join(f"{one:9.2f}" for one in share))
         axes.plot(ends - 37, share, color=colour, marker="o", markersize=4)
         axes.text(ends[-1] - 28, share[-1], name, color=colour, va="center")
     axes.set(xlabel="visits", ylabel="share of the best", xlim=(0, VISITS), ylim=(-0.1, 1))

@@ -8,6 +8,7 @@ import torch
 from beside import contexts
 
 import semibandit as sb
+from semibandit._util.ordering import turned
 from semibandit.errors import DeviceError
 from semibandit.models.fused import LossStep
 from semibandit.models.gpu import tensors
@@ -100,7 +101,8 @@ def test_bounds_hold_and_the_best_are_found(device, half_life):
     for t, x in enumerate(X):
         for spread, cap, most in ((0.3, 2 * R, 7), (2.0, np.inf, 3), (0.0, 2 * R, 60)):
             without = np.sort(rng.choice(600, 20, replace=False)) if t % 2 else NONE
-            found = gpu.best(x, Aim(most, R, spread, tie, without, gpu.grid, cap))
+            turn = t % 3 / 3
+            found = gpu.best(x, Aim(most, R, spread, tie, without, gpu.grid, cap, turn))
             look = gpu.look(x)
             score = np.clip(look.margin, -R, R) + np.minimum(spread * np.sqrt(look.norm2), cap)
             if gpu._search is not None:
@@ -109,11 +111,25 @@ def test_bounds_hold_and_the_best_are_found(device, half_life):
                 assert (bound >= score_of_row)[bound > -np.inf].all()
             level = np.rint(score * gpu.grid)
             level[without] = -np.inf
-            assert set(np.lexsort((tie, -level))[:most]) <= set(found.labels.tolist())
+            best = np.lexsort((turned(tie, turn), -level))[:most]
+            assert set(best.tolist()) <= set(found.labels.tolist())
             assert not set(without.tolist()) & set(found.labels.tolist())
             assert found.look.norm2.tolist() == look.norm2[found.labels].tolist()
         gpu.learn_at(x, rng.choice(600, 20, replace=False), np.ones(20), LossStep(R, 1.0, False))
         gpu.advance(1)
+
+
+def test_of_many_labels_that_are_alike_those_from_the_turn_on_are_found(device):
+    _, gpu = started(device, labels=600, d=6)
+    tie, (x, *X) = np.random.default_rng(5).random(600), contexts(5, 6)
+    gpu.learn_at(x, np.arange(500), np.ones(500), LossStep(1.0, 1.0, False))  # 100 are untouched
+    aims = [Aim(4, 1.0, 0.2, tie, NONE, gpu.grid, None, turn) for turn in (0.0, 0.3, 0.6, 0.9)]
+    for one, aim, found in zip(X, aims, gpu.best_many(X, aims), strict=True):
+        for labels in (found.labels, gpu.best(one, aim).labels):
+            look = gpu.look(one)
+            level = np.rint(aim.scores(look.margin, look.norm2) * gpu.grid)
+            best = np.lexsort((turned(tie, aim.turn), -level))[:4]
+            assert set(best.tolist()) <= set(labels.tolist())
 
 
 def test_few_of_many_rows_are_looked_at(device):

@@ -52,8 +52,10 @@ SHOP_TEXT = f"""
 features, {shop.SLOTS} slots, {shop.VISITS:,} visits, a = 1 unless said otherwise. Features are of
 unit size (nice), or as they come (raw): euros in the hundreds and thousands, years, shares, counts.
 With position bias, a visitor looks at position j with probability {_looks()}, and clicks on nothing
-else; the learner is told what was looked at, or not. What is measured is the share of the way from
-random slates to the best possible ones, in expected clicks, over all visits and in the last fifth:
+else; the learner is told what was looked at, or not. Late feedback comes when so many more visitors
+have been ranked; "not expected" is a learner that is told nothing meanwhile: the service gives
+every visit its own draw, and calls `expect`. What is measured is the share of the way from random
+slates to the best possible ones, in expected clicks, over all visits and in the last fifth:
 mean over seeds (worst seed). The last columns are of the last fifth, too.
 """
 CHANGE_TEXT = f"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from functools import lru_cache
 from typing import Any
 
@@ -23,7 +24,10 @@ WORLDS = {  # raw scales; a change of tastes; examination by position, and wheth
     "raw, position bias, told": {"raw": True, "bias": "told"},
     "raw, a = 0.5": {"raw": True, "a": 0.5},
     "raw, change of tastes": {"raw": True, "change": True},
+    "raw, 100 visits late": {"raw": True, "late": 100},
+    "raw, 1,000 visits late": {"raw": True, "late": 1_000},
 }
+LATE = {"defaults": {}, "not expected": {}}  # as the service does it, and without
 
 
 def tasks(settings: dict[str, dict[str, Any]], seeds: int, quick: bool) -> list[dict[str, Any]]:
@@ -33,13 +37,16 @@ def tasks(settings: dict[str, dict[str, Any]], seeds: int, quick: bool) -> list[
         chosen = settings if about.keys() == {"raw"} else MAIN
         if about.get("change"):
             chosen = chosen | {f"forget = {FORGET:,}": {"forget": FORGET}}
+        if about.get("late"):
+            chosen = LATE
         if about.get("a"):  # where learners fall silent
             chosen = chosen | {"at_least = 1": {"at_least": 1}}
         for setting, words in chosen.items():
             for seed in range(seeds):
                 found.append(
                     {"part": "shop", "world": world, "setting": setting, "words": words,
-                     "seed": seed, "seconds": 20 if "bias" in about else 5, "quick": quick}
+                     "seed": seed, "seconds": 20 if about.keys() & {"bias", "late"} else 5,
+                     "quick": quick}
                 )  # fmt: skip
     return found
 
@@ -55,6 +62,9 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     if "bias" in about:
         looks = shop.EXAMINED
         slates = _with_position_bias(learner, visits, task["seed"], told=about["bias"] == "told")
+    elif "late" in about:
+        expected = task["setting"] != "not expected"
+        slates = _late(learner, visits, about["late"], expected=expected)
     else:
         slates = sb.replay(
             learner, visits.X, visits.Y, shop.SLOTS, threads=1, progress=False
@@ -100,4 +110,18 @@ def _with_position_bias(learner: Learner, visits: shop.Stream, seed: int, *, tol
         seen = [i for i, look in zip(shown, looked, strict=True) if look]
         learner.learn(slate, [i for i in seen if y[i]], examined=seen if told else None)
         slates[t, : len(shown)] = shown
+    return slates
+
+
+def _late(learner: Learner, visits: shop.Stream, delay: int, *, expected: bool) -> Any:
+    """Play visit by visit: feedback comes so many visits late, and the learner may be told so."""
+    slates, waiting = np.full((len(visits.X), shop.SLOTS), -1), deque[Any]()
+    for t, (x, y) in enumerate(zip(visits.X, visits.Y, strict=True)):
+        slate = learner.rank(x, shop.SLOTS, draw=t if expected else 0)
+        if expected:
+            learner.expect(slate)
+        slates[t, : len(slate)] = slate.labels
+        waiting.append((slate, [i for i in slate.labels if y[i]]))
+        if len(waiting) > delay:
+            learner.learn(*waiting.popleft())
     return slates

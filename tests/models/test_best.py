@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from semibandit._util.ordering import turned
 from semibandit.models import best, compiled_best
 from semibandit.models.full import Full
 from semibandit.models.partial import Aim, BestState, prefers_best
@@ -39,7 +40,8 @@ def best_of(state, x, aim):
     look = found.look
     width = np.minimum(aim.spread * np.sqrt(look.norm2), aim.widest)
     score = np.rint((np.clip(look.margin, -aim.R, aim.R) + width) * aim.grid)
-    return found.labels[np.lexsort((aim.tie[found.labels], -score))[: aim.most]].tolist()
+    tie = turned(aim.tie[found.labels], aim.turn)
+    return found.labels[np.lexsort((tie, -score))[: aim.most]].tolist()
 
 
 def test_ties_on_the_grid_that_the_bound_alone_would_lose(way):
@@ -52,6 +54,8 @@ def test_ties_on_the_grid_that_the_bound_alone_would_lose(way):
     assert best_of(state, x, aim._replace(most=2)) == [1, 2]
     assert best_of(state, x, aim._replace(most=4)) == [1, 2, 0, 3]
     assert best_of(state, x, aim._replace(without=np.array([1]))) == [2]
+    assert best_of(state, x, aim._replace(turn=0.25)) == [0]
+    assert best_of(state, x, aim._replace(turn=0.15, most=4)) == [2, 0, 1, 3]
 
 
 def test_untouched_labels_tie_with_touched_ones(way):
@@ -61,6 +65,7 @@ def test_untouched_labels_tie_with_touched_ones(way):
     aim = Aim(5, 1.0, 0.0, tie, NO_LABELS, GRID)
     assert best_of(state, x, aim) == [4, 1, 5, 3, 0]
     assert best_of(state, x, aim._replace(without=np.array([1, 4]), most=2)) == [5, 3]
+    assert best_of(state, x, aim._replace(turn=0.35)) == [3, 0, 4, 1, 5]
 
 
 def test_labels_that_are_reset_are_found_again(way):

@@ -19,6 +19,9 @@ def test_the_first_by_their_ties(monkeypatch):
         free = np.setdiff1d(np.flatnonzero(row_of < 0), without)
         expected = free[np.argsort(tie[free])][:most]
         assert queue.first(most, row_of, tie, without).tolist() == expected.tolist()
+        turn = float(random.random())
+        around = free[np.lexsort((tie[free], tie[free] < turn))][:most]
+        assert queue.first(most, row_of, tie, without, turn).tolist() == around.tolist()
         row_of[expected[:1]] = t  # touched
         if t % 50 == 49:
             row_of[random.choice(K, 20)] = -1

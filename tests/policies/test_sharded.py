@@ -34,12 +34,15 @@ class Game:
         some = random.choice(labels, random.integers(1, len(labels)), replace=False).tolist()
         limits = [{}, {}, {"candidates": some}, {"exclude": some[: len(some) // 2]}]
         limit, slots = limits[random.integers(4)], int(random.integers(0, 6))
-        many = random.random() < 0.2
+        many, draw = random.random() < 0.2, len(self.late) % 3
         X = random.standard_normal((3 if many else 1, D))
+        limit |= {"draw": draw}
         slates = [
             one.rank_many(X, slots, **limit) if many else [one.rank(X[0], slots, **limit)]
             for one in learners
         ]
+        for one, line in zip(learners, slates, strict=True):
+            one.expect(line[:draw])
         self.late.append([line[0] for line in slates])
         if random.random() < 0.7:
             self._learn(learners, self.late.popleft() if random.random() < 0.8 else self.late.pop())

@@ -7,6 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 import pytest
 from engines import LABELS, D, change, count, give, learned, rank, running, status
+from learners import bits
 
 import semibandit as sb
 import semibandit.policies.batch
@@ -17,7 +18,7 @@ from semibandit.service.http.errors import status_of
 
 def test_a_decision_is_the_learners_own_and_in_the_log(engine):
     decision = rank(engine, slots=3)
-    slate = sb.SlateUCB(D, LABELS).rank([1.0, 2.0, 3.0, 4.0], 3)
+    slate = sb.SlateUCB(D, LABELS).rank([1.0, 2.0, 3.0, 4.0], 3, draw=1)
     assert decision.labels == slate.labels
     assert decision.version == 1
     with engine.store.beside() as store:
@@ -104,7 +105,7 @@ def test_every_decision_is_the_learners_own_with_its_own_draw(tmp_path, kind):
     """Its place in the log, whatever was refused; and as `rank` decides with that draw."""
     assert semibandit.policies.batch  # loaded, as in a service with a large learner
     contexts = np.random.default_rng(0).standard_normal((80, 60))
-    with running(tmp_path, kind(60, LABELS, bias=False)) as engine:
+    with running(tmp_path, kind(60, LABELS, bias=False, scale="unit")) as engine:
         for some in np.split(contexts, 4):
             with engine.queue.condition:
                 futures = [Future() for _ in range(22)]
@@ -119,6 +120,23 @@ def test_every_decision_is_the_learners_own_with_its_own_draw(tmp_path, kind):
         for _, decision in log:
             own = engine.learner.rank(decision.context, decision.slots, draw=decision.draw)
             assert (decision.labels, decision.prob) == (own.labels, pytest.approx(own.prob))
+
+
+def test_visits_that_wait_for_feedback_count_for_the_next(tmp_path):
+    """As if the library was told what to expect: contexts are scaled, and equal labels turn."""
+    twin, random = sb.SlateUCB(D, 30), np.random.default_rng(2)
+    with running(tmp_path, sb.SlateUCB(D, 30)) as engine:
+        for _ in range(12):
+            x = random.standard_normal(D) * [1.0, 10.0, 100.0, 1000.0]
+            decision, slate = rank(engine, x), twin.rank(x, 2, draw=engine.store.last)
+            assert decision.labels == slate.labels
+            assert decision.seen.tolist() == slate.x.tolist()
+            twin.expect(slate)
+        before = decision
+        give(engine, before.id, before.labels[:1])
+        learned(engine, 1)
+    twin.learn(slate, slate.labels[:1])
+    assert bits(engine.learner) == bits(twin)
 
 
 def test_a_context_may_be_a_line_of_a_matrix(engine):

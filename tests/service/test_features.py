@@ -44,7 +44,7 @@ def test_the_slate_is_the_learners_also_after_a_crash(tmp_path, words):
             server.kill()
             server = Server(tmp_path / "s", "--features", words)
         found = server.post("/rank", {"context": visit(t), "slots": 3}).json()
-        mine = learner.rank(visit(t), 3)
+        mine = learner.rank(visit(t), 3, draw=2 * t + 1)  # its place in the log
         assert [one["label"] for one in found["slate"]] == mine.labels
         np.testing.assert_allclose([one["prob"] for one in found["slate"]], mine.prob)
         clicked = [label for label in mine.labels if (label + t) % 3 == 0]

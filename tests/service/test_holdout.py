@@ -178,7 +178,8 @@ def test_a_dry_run_is_the_learners_and_ranking_while_following_is_not(tmp_path):
             pending = leader.pending_rank([1.0, i, 3.0, 4.0], 2, None, None, f"x{i}", None)
             found = leader.dry_run(pending)
             assert (found.holdout, found.comparison) == (None, None)
-            assert found.labels == leader.learner.rank([1.0, i, 3.0, 4.0], 2).labels
+            own = leader.learner.rank([1.0, i, 3.0, 4.0], 2, draw=leader.store.last + 1)
+            assert found.labels == own.labels
         settings = Settings(follow=True, follow_rank=True, holdout=0.9)
         standby = Engine(Store(tmp_path, lock=False), settings)
         standby.start()

@@ -374,9 +374,9 @@ def test_contexts_too_large_to_sum_are_refused(tmp_path):
 
 def test_the_statistics_count_and_survive_a_restart(tmp_path):
     with running(tmp_path) as engine:
-        one, two = rank(engine, slots=2), rank(engine, slots=2)
+        one, two = (rank(engine, slots=2, candidates=["a", "b"]) for _ in range(2))
         give(engine, one.id, one.labels[:1])
-        give(engine, two.id, [], two.labels[:1])
+        give(engine, two.id, [], one.labels[:1])
         before = engine.statistics.summary()
     with running(tmp_path) as engine:
         after = engine.statistics.summary()

@@ -6,7 +6,7 @@ import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
 
-__all__ = ["SCORE_GRID", "order"]
+__all__ = ["SCORE_GRID", "order", "turned"]
 
 # Learners order labels by rint(score·SCORE_GRID): labels with the same history are ties, not noise.
 SCORE_GRID = 1e9
@@ -35,3 +35,12 @@ def order(score: Floats, tie: Floats | Ints, slots: int | None = None) -> Ints:
             level = level[np.argpartition(tie[level], room - 1)[:room]]
         chosen = np.concatenate([chosen, level])
     return chosen[np.lexsort((tie[chosen], -score[chosen]))]
+
+
+def turned(tie: Floats, turn: float) -> Floats:
+    """The order among equals, begun at `turn`: ties from there on come first, then the others.
+
+    >>> turned(np.array([0.1, 0.5, 0.9]), 0.4).round(1).tolist()
+    [0.7, 0.1, 0.5]
+    """
+    return tie if turn == 0.0 else np.asarray((tie - turn) % 1.0)

@@ -104,7 +104,7 @@ class BestSearch:
         """The best labels of a context; see `BestState.best`."""
         plain = dense(x)
         vector = plain.astype(state.w.dtype, copy=False)
-        cold = self.untouched.first(aim.most, state.row_of, aim.tie, aim.without)
+        cold = self.untouched.first(aim.most, state.row_of, aim.tie, aim.without, aim.turn)
         margin = np.empty(state.n)
         xx = float(vector @ vector)
         level = float(np.rint(min(aim.spread * math.sqrt(xx), aim.widest) * aim.grid))

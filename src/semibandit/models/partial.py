@@ -87,7 +87,8 @@ class Aim(NamedTuple):
     """Which labels are wanted for a context: the best ones by their upper confidence.
 
     The score of a label is clip(margin, -R, R) + min(spread·sqrt(norm2), widest). Labels are
-    ordered by rint(score·grid), the largest first, and then by `tie`, the smallest first.
+    ordered by rint(score·grid), the largest first, and then by `tie`: those from `turn` on, the
+    smallest first, and then the others.
     """
 
     most: int  # how many of the best are wanted
@@ -97,6 +98,7 @@ class Aim(NamedTuple):
     without: Ints  # labels that may not be shown, sorted; often none
     grid: float
     cap: float | None = None  # what the second term is capped at; None for 2R
+    turn: float = 0.0  # where the order among equal labels begins
 
     @property
     def widest(self) -> float:

@@ -51,6 +51,7 @@ class Banditron(Learner):
     """
 
     one_slot = True
+    draws = True
     needs_own_draws = True
 
     def __init__(

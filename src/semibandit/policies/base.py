@@ -21,6 +21,7 @@ from semibandit.errors import InputError
 from semibandit.models.model import Arrays, Vector, dense
 from semibandit.models.partial import Aim
 from semibandit.policies import persistence
+from semibandit.policies.awaiting import Awaiting
 from semibandit.policies.choice import Choice
 from semibandit.policies.context import check_numbers, read_context, read_contexts
 from semibandit.policies.distributions.distribution import SlateDistribution
@@ -44,12 +45,13 @@ from semibandit.theory.slate import SCORE_GRID, cut, order, read_slots
 __all__ = ["LearnerBase"]
 
 
-class LearnerBase(Probing):
+class LearnerBase(Probing, Awaiting):
     """The state that all learners share, and what each of them supplies."""
 
     full_information: ClassVar[bool] = False  # whether `learn` wants all relevant labels
     one_slot: ClassVar[bool] = False  # whether it can show only one label
     examination: Examination | None = None  # how likely each position is looked at
+    draws: ClassVar[bool] = False  # whether slates of the same context are drawn at random
     needs_own_draws: ClassVar[bool] = False  # whether `learn` goes by how it drew the slate
 
     def __new__(cls, *args: object, **options: object) -> Self:
@@ -156,7 +158,7 @@ class LearnerBase(Probing):
 
     def _ties(self, view: View) -> Floats:
         """The order among equals of the rows of a view."""
-        return self._tie if view.rows is None else self._tie[view.rows]
+        return view.ties(self._tie)
 
     @property
     def _grid(self) -> float:
@@ -183,10 +185,7 @@ class LearnerBase(Probing):
     def _distribution(
         self, view: View, x: Vector, request: Request, choice: Choice, probe: int | None
     ) -> SlateDistribution:
-        """How likely each slate is that it may show; `probe` is the place that it may try.
-
-        A learner that draws has another one if it is known: here its draws are taken as given.
-        """
+        """How likely each slate is, if draws are taken as given; `probe` is what it may try."""
         return self._fixed(view.rows, choice.picked, probe)
 
     def _fixed(self, rows: Ints | None, picked: Ints, probe: int | None = None) -> FixedSlate:
@@ -232,7 +231,7 @@ class LearnerBase(Probing):
 
     @property
     def label_changes(self) -> int:
-        """How many labels have come and gone: a number that grows whenever labels change."""
+        """A number that grows whenever labels come or go."""
         return self._labels.changes
 
     # -- reading -------------------------------------------------------------------------------
@@ -311,9 +310,10 @@ class LearnerBase(Probing):
     def _largest(self) -> float:
         return LARGEST if self._scaling.learns else math.inf
 
-    def scaled(self, given: Vector) -> Vector:
-        """What the model sees of a context that was read, as if it had been learned by now."""
-        x = self._scaling.scaled(given)
+    def scaled(self, given: Vector, *, to_rank: bool = False) -> Vector:
+        """What the model sees of a context that was read, as if it had been learned by now; if it
+        is to be ranked, as if those that were expected had been learned, too."""
+        x = (self._rank_scaling if to_rank else self._scaling).scaled(given)
         return x if self.takes_sparse else dense(x)
 
     def scaled_in_turn(self, X: Any, first: int = 0) -> Any:
@@ -339,7 +339,7 @@ class LearnerBase(Probing):
 
     @property
     def n_inputs(self) -> int:
-        """How many numbers the model sees: the features, and the bias if there is one."""
+        """How many numbers the model sees: the features, and maybe the bias."""
         return self.n_features + self.bias
 
     @property

@@ -91,7 +91,7 @@ def _looked_at(
     for first in range(0, len(requests), some):
         part = _encoded(learner, requests[first : first + some], first)
         xs = _scaled(learner, [r.given for r in part])
-        views = learner._views_of(xs, part, _allowed(learner, part))
+        views = learner._views_of(xs, part, _allowed(learner, part)).at_turns(_turns(part))
         learner.looks.add(len(views.flat), len(views.flat))
         found += decide(Group(learner, views, xs, part))
     return found
@@ -104,8 +104,14 @@ def _searched(
     which = [b for b, aim in enumerate(aims) if aim is not None]
     part = [requests[b] for b in which]
     xs = _scaled(learner, [r.given for r in part])
-    views = Views.joined(learner._best_views(xs, part, [aim for aim in aims if aim is not None]))
+    best = learner._best_views(xs, part, [aim for aim in aims if aim is not None])
+    views = Views.joined(best).at_turns(_turns(part))
     return zip(which, _decide(Group(learner, views, xs, part)), strict=True)
+
+
+def _turns(requests: Sequence[Request]) -> list[float]:
+    """Where the order among equal labels begins for each request."""
+    return [request.turn for request in requests]
 
 
 def choices_of(group: Group) -> list[Choice]:
@@ -156,7 +162,8 @@ def find_errors(learner: Learner, requests: Sequence[Request]) -> list[InputErro
     with learner._lock.reading():
         for request in requests:
             try:
-                learner.scaled(learner.check_context(learner.encoded(request).given))
+                given = learner.check_context(learner.encoded(request).given)
+                learner.scaled(given, to_rank=True)
                 learner._labels.allowed(request.candidates, request.exclude)
                 found.append(None)
             except InputError as why:
@@ -212,10 +219,10 @@ def _scaled(learner: Learner, given: Sequence[Vector]) -> Sequence[Vector]:
     if plain and worth_compiling(len(given) * learner.n_features, to_load=None):
         from semibandit.policies import batch_compiled
 
-        found = batch_compiled.scale_contexts(np.array(given), learner._scaling)
+        found = batch_compiled.scale_contexts(np.array(given), learner._rank_scaling)
         if found is not None:
             return list(found)
-    return [learner.scaled(learner.check_context(x)) for x in given]
+    return [learner.scaled(learner.check_context(x), to_rank=True) for x in given]
 
 
 def _allowed(learner: Learner, requests: Sequence[Request]) -> list[Ints | None]:

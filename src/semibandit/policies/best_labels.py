@@ -62,7 +62,8 @@ class BestLabels(Learner):
         if most == 0 or not prefers_best(self._state, contexts, most):
             return None
         without = self._labels.not_allowed(request.exclude)
-        return Aim(most, self.loss.R, spread, self._tie, without, self._grid)
+        how = spread, self._tie, without, self._grid
+        return Aim(most, self.loss.R, *how, turn=request.turn)
 
     def _best_views(
         self, xs: Sequence[Vector], requests: Sequence[Request], aims: Sequence[Aim]
@@ -86,7 +87,7 @@ class BestLabels(Learner):
         aims = []
         for request, places in zip(requests, picked, strict=True):
             without = self._labels.not_allowed(request.exclude)
-            how = R, spread, self._tie, without, self._grid, math.inf
+            how = R, spread, self._tie, without, self._grid, math.inf, request.turn
             aims.append(Aim(len(places) + 1, *how))
         found = self._find(xs, aims)
         return [*map(self._joined, views, xs, requests, picked, found)]
@@ -106,5 +107,5 @@ class BestLabels(Learner):
         margin = np.concatenate([view.margin, found.look.margin])[first]
         norm2 = np.concatenate([view.norm2, found.look.norm2])[first]
         more = self._judge(Look(x, margin, norm2), request.draw, rows)
-        whole = more.of(norm2, rows, view.allowed, view.missing)
+        whole = more.of(norm2, rows, view.allowed, view.missing).at_turn(view.turn)
         return whole, np.searchsorted(rows, view.rows[places])

@@ -82,8 +82,8 @@ class Confidit(SlateUCB):
     def context_format(self) -> str:
         return f"{super().context_format} divided by {1.0 + self.alpha:g}"
 
-    def scaled(self, given: Vector) -> Vector:
-        vector = super().scaled(given)
+    def scaled(self, given: Vector, *, to_rank: bool = False) -> Vector:
+        vector = super().scaled(given, to_rank=to_rank)
         if isinstance(vector, Sparse):
             return replace(vector, value=vector.value / (1.0 + self.alpha))
         return vector / (1.0 + self.alpha)

@@ -81,6 +81,8 @@ class EpsilonGreedy(SecondOrder):
     2
     """
 
+    draws = True
+
     def __init__(
         self, n_features: int | NamedFeatures, labels: int | Sequence[Label], *,
         epsilon: float = 0.05,

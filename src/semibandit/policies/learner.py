@@ -68,8 +68,10 @@ class Learner(LearnerBase):
         exclude : iterable of labels, optional
             These labels may not be shown this time.
         draw : int
-            Learners that draw at random draw anew for every other number; the same learner,
-            context, round and number give the same slate.
+            Learners that draw at random draw anew for every other number, and the order among
+            labels that are equal so far begins elsewhere: give each visit its own number if
+            feedback comes late (see `expect`). The same learner, context, round and number give
+            the same slate.
 
         Returns
         -------
@@ -95,7 +97,7 @@ class Learner(LearnerBase):
         with self._lock.reading():  # meanwhile nobody takes the column of a new value
             given, new = self.encode(x)
             request = Request(given, limit, only, without, draw, new=new)
-            vector = self.scaled(given)
+            vector = self.scaled(given, to_rank=True)
             aim = self._aims([request])[0]
             if aim is None:
                 rows = self._labels.allowed(only, without)
@@ -103,7 +105,7 @@ class Learner(LearnerBase):
                 self.looks.add(len(view), len(view))
             else:
                 view = self._best_views([vector], [request], [aim])[0]
-            return self._decide(view, vector, request)
+            return self._decide(view.at_turn(request.turn), vector, request)
 
     def rank_many(
         self, X: Any, slots: int | Sequence[int | None] | None = None, *,
@@ -215,7 +217,7 @@ class Learner(LearnerBase):
             given, new = self.encode(x)
             rows = self._labels.allowed(only, without)
             request = Request(given, None, only, without, draw, new=new)
-            view = self._view_of(self.scaled(given), request, rows)
+            view = self._view_of(self.scaled(given, to_rank=True), request, rows)
             labels = self._labels.at(rows, np.arange(len(view)))
             return Scores(labels, view.margin, view.width, view.estimate, view.prob)
 

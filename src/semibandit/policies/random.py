@@ -36,6 +36,8 @@ class Random(Learner):
     4
     """
 
+    draws = True
+
     def __init__(
         self, n_features: int | NamedFeatures, labels: int | Sequence[Label], *,
         cost: Cost = decreasing,

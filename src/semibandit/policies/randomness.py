@@ -15,7 +15,7 @@ from semibandit.models.model import Sparse, Vector
 
 __all__ = [
     "coin", "coins", "coins_by_seed", "coins_of", "even_draw", "generator_for", "position_coins",
-    "tie_order", "uniforms",
+    "tie_order", "turn_of", "uniforms",
 ]  # fmt: skip
 
 WORD = 2**64 - 1
@@ -116,6 +116,14 @@ def even_draw(tossed: float, n: int, size: int) -> list[int]:
 def tie_order(seed: int, first: int, n: int) -> Floats:
     """A fixed random order among equal labels, for labels number first, first + 1, ..."""
     return np.random.default_rng([seed, 1, first]).random(n)
+
+
+def turn_of(draw: int) -> float:
+    """Where the order among equal labels begins for a draw, in [0, 1): at 0 for number 0.
+
+    The beginnings of draws in a row lie far apart.
+    """
+    return ((draw * int(GOLDEN) & WORD) >> 11) * 2.0**-53
 
 
 @lru_cache(maxsize=16)

@@ -9,6 +9,7 @@ from typing import Any
 from semibandit.models.model import Vector
 from semibandit.policies.features.encoded import NewValues
 from semibandit.policies.labels import Label
+from semibandit.policies.randomness import turn_of
 
 __all__ = ["Request"]
 
@@ -24,6 +25,11 @@ class Request:
     draw: int
     named: Mapping[str, Any] | None = field(default=None, kw_only=True)  # to be encoded in turn
     new: NewValues = field(default_factory=dict, kw_only=True)  # found when it was encoded
+
+    @property
+    def turn(self) -> float:
+        """Where the order among equal labels begins."""
+        return turn_of(self.draw)
 
     @property
     def unrestricted(self) -> bool:

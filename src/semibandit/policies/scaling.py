@@ -116,6 +116,12 @@ class Scaling:
         self.unknown = self.unknown + ~known
         self.n += 1
 
+    def copy(self) -> Scaling:
+        """Another one that has counted the same."""
+        twin = Scaling(self.kind, self.size, self.bias)
+        twin.set_sums(self.sums())
+        return twin
+
     # -- many contexts -------------------------------------------------------------------------
 
     def scaled_in_turn(self, X: Any, first: int = 0) -> Any:

@@ -46,6 +46,8 @@ class Thompson(SecondOrder):
     False
     """
 
+    draws = True
+
     def __init__(
         self, n_features: int | NamedFeatures, labels: int | Sequence[Label], *,
         alpha: float = 0.5,

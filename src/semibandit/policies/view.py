@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
+from semibandit._util.ordering import turned
 
 __all__ = ["View", "Views", "starts"]
 
@@ -21,6 +22,7 @@ class View:
     are of, sorted; None if they are of all rows. A number that counts entries of these arrays is a
     *place*; `Labels.at` says which label is there. `allowed` says how many labels may be shown if
     the view is of the best of them alone, and `missing` how many more could not be considered.
+    `turn` is where the order among equal labels begins.
     """
 
     margin: Floats
@@ -32,6 +34,7 @@ class View:
     rows: Ints | None = None
     allowed: int | None = None
     missing: int = 0
+    turn: float = 0.0
 
     @property
     def n(self) -> int:
@@ -47,6 +50,14 @@ class View:
         """This view, with the norms and the rows that it is of."""
         margin, width, estimate, score, prob = self.arrays
         return View(margin, width, estimate, score, prob, norm2, rows, allowed, missing)
+
+    def at_turn(self, turn: float) -> View:
+        """This view, with another beginning of the order among equal labels."""
+        return self if turn == self.turn else replace(self, turn=turn)
+
+    def ties(self, tie: Floats) -> Floats:
+        """The tie of each place, from those of all rows."""
+        return turned(tie if self.rows is None else tie[self.rows], self.turn)
 
     @property
     def arrays(self) -> tuple[Floats, ...]:
@@ -78,6 +89,8 @@ class Views:
         How many labels may be shown for each context, if the views are of the best alone.
     missing : sequence of int, optional
         How many more could not be considered for each context; by default none.
+    turns : sequence of float, optional
+        Where the order among equal labels begins for each context; by default at 0.
     """
 
     flat: View
@@ -85,6 +98,7 @@ class Views:
     rows: Sequence[Ints | None]
     allowed: Sequence[int] | None = None
     missing: Sequence[int] | None = None
+    turns: Sequence[float] | None = None
 
     @classmethod
     def joined(cls, views: Sequence[View]) -> Views:
@@ -113,14 +127,22 @@ class Views:
         margin, width, estimate, score, prob = (array[part] for array in self.flat.arrays)
         allowed = None if self.allowed is None else self.allowed[b]
         missing = 0 if self.missing is None else self.missing[b]
-        return View(margin, width, estimate, score, prob, norm2, self.rows[b], allowed, missing)
+        turn = 0.0 if self.turns is None else self.turns[b]
+        rest = norm2, self.rows[b], allowed, missing, turn
+        return View(margin, width, estimate, score, prob, *rest)
+
+    def at_turns(self, turns: Sequence[float]) -> Views:
+        """These views, with other beginnings of the order among equal labels."""
+        return replace(self, turns=turns) if any(turns) else self
 
     def ties(self, tie: Floats) -> tuple[Floats, Ints]:
         """The tie of each place, from those of all rows; and where those of each view begin."""
         first = self.rows[0]
-        if all(rows is first for rows in self.rows):  # the same for all views
+        if self.turns is None and all(rows is first for rows in self.rows):  # one for all views
             return tie if first is None else tie[first], np.zeros(len(self), dtype=np.intp)
         each = [tie if rows is None else tie[rows] for rows in self.rows]
+        if self.turns is not None:
+            each = [*map(turned, each, self.turns)]
         return np.concatenate(each), self.ptr[:-1]
 
 

@@ -91,7 +91,8 @@ class Adversarial(Synthetic):
     def regret(self, player: Player, x: Floats, slots: Slots) -> float:
         """Return by how much the player's slate would cost more than the best one, on average."""
         a, cost, kind = player.a, player.cost, self.kind
-        shown = np.array(player.rank(x, slots, draw=1).labels, dtype=np.intp)
+        draw = int(getattr(player, "draws", True))  # who draws at random will draw otherwise
+        shown = np.array(player.rank(x, slots, draw=draw).labels, dtype=np.intp)
         best = self.best(kind, x, a=a, cost=cost, slots=slots)
         return self.expected(kind, x, shown, a=a, cost=cost, slots=slots) - self.expected(
             kind, x, best, a=a, cost=cost, slots=slots

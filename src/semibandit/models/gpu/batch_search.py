@@ -61,7 +61,7 @@ class BatchSearch:
         wanted = min(max(WANTED, 4 * most), LISTED // 2)
         self.lists.find(t, contexts, aims[0].R, aims[0].grid, wanted)
         best = self._best(t, contexts.many, min(2 * most + 16, LISTED), aims[0].without)
-        return [*map(_taken, best.cpu().numpy())]
+        return [*map(_taken, best.cpu().numpy(), aims)]
 
     def _best(self, t: Tensors, many: int, count: int, without: Ints) -> Any:
         """By context: labels, margins and norms of the best candidates, and tau (many×4×count)."""
@@ -92,10 +92,13 @@ class BatchSearch:
         return self.hidden
 
 
-def _taken(found: Floats) -> Candidates | None:
+def _taken(found: Floats, aim: Aim) -> Candidates | None:
     """One context's part of what came from the device."""
     rest = float(found[3, 0])
     if rest == np.inf:
         return None
     there = found[0] >= 0
-    return Candidates(found[0, there].astype(np.intp), found[1, there], found[2, there], rest)
+    labels, margin, norm2 = found[0, there].astype(np.intp), found[1, there], found[2, there]
+    if there.all():  # others may have been left out that are as good as the last
+        rest = max(rest, float(aim.scores(margin[-1:], norm2[-1:])[0]))
+    return Candidates(labels, margin, norm2, rest)

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from semibandit._util.arrays import Bools, Floats, Ints
+from semibandit._util.ordering import turned
 from semibandit.models.fading import Forgetful
 from semibandit.models.fused import LossStep
 from semibandit.models.gpu.batch_search import BatchSearch
@@ -197,12 +198,12 @@ class GpuState(Forgetful):
         if most <= 0:
             return NO_LABELS
         if len(self.row_of) - self.n > FEW:
-            return self._untouched.first(most, self.row_of, aim.tie, aim.without)
+            return self._untouched.first(most, self.row_of, aim.tie, aim.without, aim.turn)
         if self._cold is None:  # the last ones: all of them are known
             self._cold = np.flatnonzero(self.row_of < 0)
         labels = self._cold[self.row_of[self._cold] < 0]
         labels = labels[~np.isin(labels, aim.without)]
-        return np.asarray(labels[aim.tie[labels].argsort()][:most])
+        return np.asarray(labels[turned(aim.tie[labels], aim.turn).argsort()][:most])
 
     def _rows_of(self, labels: Ints) -> Ints:
         """The rows of those of these labels that have one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
-from semibandit._util.ordering import order
+from semibandit._util.ordering import order, turned
 from semibandit.models.partial import Aim
 
 __all__ = ["best_labels"]
@@ -16,4 +16,4 @@ def best_labels(margin: Floats, norm2: Floats, aim: Aim) -> Ints:
     score = np.rint(aim.scores(margin, norm2) * aim.grid)
     score[aim.without] = -np.inf
     most = max(0, min(aim.most, len(score) - len(aim.without)))
-    return np.sort(order(score, aim.tie, most))
+    return np.sort(order(score, turned(aim.tie, aim.turn), most))

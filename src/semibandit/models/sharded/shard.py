@@ -37,10 +37,13 @@ class Goal(NamedTuple):
     without: Ints
     grid: float
     cap: float | None
+    turn: float
 
     def aim(self, tie: Floats) -> Aim:
         """The aim with these ties."""
-        return Aim(self.most, self.R, self.spread, tie, self.without, self.grid, self.cap)
+        return Aim(
+            self.most, self.R, self.spread, tie, self.without, self.grid, self.cap, self.turn
+        )
 
 
 class Checkpoint(NamedTuple):

@@ -134,7 +134,7 @@ class ShardedState:
         made: dict[tuple[Any, ...], list[Goal]] = {}
         each = []
         for aim in aims:
-            key = aim.most, aim.R, aim.spread, id(aim.without), aim.grid, aim.cap
+            key = aim.most, aim.R, aim.spread, id(aim.without), aim.grid, aim.cap, aim.turn
             if key not in made:
                 places = self._places(aim.without)
                 made[key] = [

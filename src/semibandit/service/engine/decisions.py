@@ -67,6 +67,7 @@ def decide(
     words, learner = _words(policy), _learner(policy)
     shown = _rank_all(policy, {id: waiting[0] for id, waiting in fresh.items()}, first, holdout)
     decided: list[tuple[Decision, list[AnswerFuture]]] = []
+    slates: list[Slate] = []
     again: list[PendingRank] = []
     for (id, waiting), slate in zip(fresh.items(), shown.slates, strict=True):
         before = None
@@ -87,6 +88,8 @@ def decide(
                 id, now, waiting[0], slate, words, learner.scaling_learns, since, marks
             )
             decided.append((decision, [one.answer for one in same]))
+            slates.append(slate)
+    learner.expect(slates)  # the next ones are ranked long before these are answered
     if again:
         first += len(decided)
         more_decided, more_replies = decide(policy, again, known, find, first, now, since, holdout)
