@@ -21,10 +21,10 @@ import semibandit as sb
 
 VISITS, FEATURES, HOTELS, SLOTS, WORLDS = 450, 5, 12, 3, 3
 RUNS = {
-    "at once": (0, False, "#777777"),
-    "150 visits late": (150, False, "#D55E00"),
-    "late, and expected": (150, True, "#0072B2"),
-}
+    "at once": (0, False, "#777777", 1),
+    "150 visits late": (150, False, "#D55E00", 4),
+    "late, and expected": (150, True, "#0072B2", 3),
+}  # delay, whether it is expected, colour, and the point that the name is beside
 
 
 def play(delay, expected, seed):
@@ -56,12 +56,12 @@ def main():
     ends = np.arange(75, VISITS + 1, 75)
     print(f"share of the way from random hotels to the best {SLOTS}, mean of {WORLDS} worlds")
     print(f"{'visits':<20}" + "".join(f"{f'{end - 74}-{end}':>9}" for end in ends))
-    for name, (delay, expected, colour) in RUNS.items():
+    for name, (delay, expected, colour, beside) in RUNS.items():
         worlds = [play(delay, expected, seed) for seed in range(WORLDS)]
         share = np.mean(worlds, axis=0).reshape(-1, 75).mean(axis=1)
         print(f"{name:<20}" + "".join(f"{one:9.2f}" for one in share))
         axes.plot(ends - 37, share, color=colour, marker="o", markersize=4)
-        axes.text(ends[-1] - 28, share[-1], name, color=colour, va="center")
+        axes.text(ends[beside] - 30, share[beside], name, color=colour, va="top")
     axes.set(xlabel="visits", ylabel="share of the best", xlim=(0, VISITS), ylim=(-0.1, 1))
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig("delayed.svg", metadata={"Date": None, "Creator": None})

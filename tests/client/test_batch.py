@@ -29,7 +29,7 @@ def client(tmp_path_factory):
 def test_many_are_ranked_and_learned_as_each_would_be(client):
     slates = client.rank_many(X, slots=[1 + i % 3 for i in range(600)])
     assert [len(slate) for slate in slates] == [1 + i % 3 for i in range(600)]
-    alone = client.rank(X[1], 2)
+    alone = client.rank(X[1], 2, id=slates[1].id)  # refused if it was another request
     assert slates[1].labels == alone.labels
     np.testing.assert_allclose(slates[1].prob, alone.prob)
     told = [(slate, slate.labels[:1]) for slate in slates[:300]]

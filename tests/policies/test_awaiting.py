@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -152,3 +153,38 @@ def test_late_feedback_is_learned_nearly_as_well_as_if_it_came_at_once():
     )
     assert expected > 1.5 * late
     assert expected > 0.8 * at_once
+
+
+def test_only_slates_of_such_a_learner_can_be_expected():
+    bandit = sb.SlateUCB(2, 3)
+    other = sb.SlateUCB(2, 3, scale="unit").rank([1.0, 2.0])
+    for wrong, why in (
+        (3, "expect takes slates that rank gave, got 3"),
+        (["a"], "got 'a'"),
+        ([bandit.rank([1.0, 2.0]), other], "it was ranked by another learner"),
+    ):
+        with pytest.raises(sb.errors.InputError, match=why):
+            bandit.expect(wrong)
+    bandit.expect([])
+    assert bandit._ahead is None
+    mixed = sb.Mixed(bandit, epsilon=0.1)
+    mixed.expect(mixed.rank([1.0, 2.0], draw=t) for t in range(4))
+    assert bandit._ahead.n == 4
+
+
+def test_threads_that_expect_lose_nothing_and_others_rank_by_one_scale():
+    bandit, X = sb.SlateUCB(20, 5), np.random.default_rng(0).standard_normal((80, 20))
+    slates = bandit.rank_many(X)
+    with ThreadPoolExecutor(4) as threads:
+        told = [threads.submit(bandit.expect, slate) for slate in slates]
+        for _ in range(20):
+            assert len({slate.x.tobytes() for slate in bandit.rank_many([X[0]] * 8)}) == 1
+        assert [one.result() for one in told] == [None] * 80
+    assert bandit._ahead.n == 80
+
+
+def test_the_scores_of_banditron_are_those_of_the_draw():
+    bandit = sb.Banditron(3, 10, gamma=0.2)
+    for draw in range(8):
+        slate, scores = bandit.rank(np.ones(3), draw=draw), bandit.scores(np.ones(3), draw=draw)
+        assert scores.prob[slate.labels[0]] == slate.prob[0]

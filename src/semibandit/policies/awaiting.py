@@ -6,19 +6,22 @@ them would teach nothing but which labels are popular.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 
 import numpy as np
 
+from semibandit._util.checks import shortened
+from semibandit.errors import InputError
 from semibandit.models.model import Sparse
 from semibandit.policies.lock import Lock
 from semibandit.policies.scaling import Scaling
-from semibandit.policies.slate import Slate
+from semibandit.policies.slate import Slate, check_slate
 
 __all__ = ["Awaiting"]
 
 
-class Awaiting:
+class Awaiting(ABC):
     """How a learner takes account of slates that are shown and not yet answered.
 
     None of it is part of what it learns, or of its file.
@@ -28,19 +31,29 @@ class Awaiting:
     _scaling: Scaling
     _lock: Lock
 
-    def expect(self, slates: Slate | Sequence[Slate]) -> None:
+    @property
+    @abstractmethod
+    def context_format(self) -> str:
+        """How contexts are read, in words."""
+
+    def expect(self, slates: Slate | Iterable[Slate]) -> None:
         """Say that slates have been shown whose feedback comes later.
 
         There is no need for it if every slate is learned before the next one is ranked. If
         feedback comes late, learning begins many times sooner if the next contexts are scaled by
         these ones, too, and if every visit has its own `draw`: of labels that are equal so far
-        others are then shown each time. What was learned does not change. The service does both
-        by itself.
+        others are then shown each time. What was learned so far does not change. The service does
+        both by itself, for the visits since its start.
 
         Parameters
         ----------
-        slates : Slate or sequence of Slate
+        slates : Slate or iterable of Slate
             What has been shown, in the order in which it was ranked.
+
+        Raises
+        ------
+        InputError
+            If it is no slate of such a learner; nothing is counted then.
 
         Examples
         --------
@@ -56,18 +69,23 @@ class Awaiting:
         >>> slate.x.round(2).tolist()  # by the deviation of all 20 visits
         [0.0, 0.71, 0.71]
         """
-        if not self._scaling.learns:
-            return
-        some = [slates] if isinstance(slates, Slate) else slates
+        some = list(slates) if isinstance(slates, Iterable) else [slates]
+        for slate in some:
+            if not isinstance(slate, Slate):
+                raise InputError(f"expect takes slates that rank gave, got {shortened(slate)}")
+            check_slate(slate, self.context_format)
         given = [slate.given for slate in some if slate.given is not None]
-        with self._lock.reading():
-            ahead = self._rank_scaling.copy()  # others may be using it
-        if given and not any(isinstance(x, Sparse) for x in given):
-            ahead.add_rows(np.array(given))
-        else:
-            for x in given:
-                ahead.add(x)
-        self._ahead = ahead
+        if not given or not self._scaling.learns:
+            return
+        with self._lock.writing():
+            if self._rank_scaling is self._scaling:
+                self._ahead = self._scaling.copy()
+            assert self._ahead is not None
+            if any(isinstance(x, Sparse) for x in given):
+                for x in given:
+                    self._ahead.add(x)
+            else:
+                self._ahead.add_rows(np.array(given))
 
     @property
     def _rank_scaling(self) -> Scaling:

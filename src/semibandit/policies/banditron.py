@@ -13,6 +13,7 @@ import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
 from semibandit._util.checks import is_number
+from semibandit._util.ordering import turned
 from semibandit.errors import InputError
 from semibandit.models.model import Arrays, Vector, dense, take
 from semibandit.policies.choice import Choice
@@ -22,6 +23,7 @@ from semibandit.policies.distributions.uniform import UniformSlates
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
+from semibandit.policies.randomness import turn_of
 from semibandit.policies.request import Request
 from semibandit.policies.slate import Slate
 from semibandit.policies.view import View
@@ -70,7 +72,8 @@ class Banditron(Learner):
         margin = self._w @ dense(x)
         rows = self._labels.allowed(None, None)
         among, prob = slice(None) if rows is None else rows, np.zeros_like(margin)
-        prob[among] = self._chances(margin[among], self._tie[among])
+        tie = turned(self._tie, turn_of(draw))
+        prob[among] = self._chances(margin[among], tie[among])
         return View(margin, np.zeros_like(margin), prob, margin, prob)
 
     def _decide(self, view: View, x: Vector, request: Request) -> Slate:

@@ -70,8 +70,8 @@ class Learner(LearnerBase):
         draw : int
             Learners that draw at random draw anew for every other number, and the order among
             labels that are equal so far begins elsewhere: give each visit its own number if
-            feedback comes late (see `expect`). The same learner, context, round and number give
-            the same slate.
+            feedback comes late. The same learner, context, round and number give the same slate,
+            as long as nothing is expected meanwhile (see `expect`).
 
         Returns
         -------

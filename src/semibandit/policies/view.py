@@ -137,13 +137,13 @@ class Views:
 
     def ties(self, tie: Floats) -> tuple[Floats, Ints]:
         """The tie of each place, from those of all rows; and where those of each view begin."""
-        first = self.rows[0]
-        if self.turns is None and all(rows is first for rows in self.rows):  # one for all views
-            return tie if first is None else tie[first], np.zeros(len(self), dtype=np.intp)
-        each = [tie if rows is None else tie[rows] for rows in self.rows]
-        if self.turns is not None:
-            each = [*map(turned, each, self.turns)]
-        return np.concatenate(each), self.ptr[:-1]
+        turns = [0.0] * len(self) if self.turns is None else self.turns
+        first, turn = self.rows[0], turns[0]
+        if all(rows is first for rows in self.rows) and all(one == turn for one in turns):
+            own = turned(tie if first is None else tie[first], turn)  # the same for all views
+            return own, np.zeros(len(self), dtype=np.intp)
+        each = (tie if rows is None else tie[rows] for rows in self.rows)
+        return np.concatenate([*map(turned, each, turns)]), self.ptr[:-1]
 
 
 def starts(sizes: Iterable[int]) -> Ints:

@@ -29,6 +29,10 @@ class LearnerWrapper(ABC):
         """Let the learner learn from the answer to a slate; see `Learner.learn`."""
         self.learner.learn(slate, clicked, examined)
 
+    def expect(self, slates: Slate | Iterable[Slate]) -> None:
+        """Say that slates have been shown whose feedback comes later; see `Learner.expect`."""
+        self.learner.expect(slates)
+
     def candidates(self, labels: Iterable[Label]) -> CandidateSet:
         """Prepare candidates that are used again and again; see `Learner.candidates`."""
         return self.learner.candidates(labels)

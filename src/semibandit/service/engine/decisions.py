@@ -33,8 +33,8 @@ def decide(
     now: float,
     since: int = 0,
     holdout: Holdout | None = None,
-) -> tuple[list[tuple[Decision, list[AnswerFuture]]], list[Reply]]:
-    """New decisions with those who wait for them, and replies that need no decision.
+) -> tuple[list[tuple[Decision, list[AnswerFuture]]], list[Reply], list[Slate]]:
+    """New decisions with those who wait for them, replies that need no decision, and the slates.
 
     Parameters
     ----------
@@ -89,12 +89,11 @@ def decide(
             )
             decided.append((decision, [one.answer for one in same]))
             slates.append(slate)
-    learner.expect(slates)  # the next ones are ranked long before these are answered
     if again:
         first += len(decided)
-        more_decided, more_replies = decide(policy, again, known, find, first, now, since, holdout)
-        decided, replies = decided + more_decided, replies + more_replies
-    return decided, replies
+        more = decide(policy, again, known, find, first, now, since, holdout)
+        decided, replies, slates = decided + more[0], replies + more[1], slates + more[2]
+    return decided, replies, slates
 
 
 def decide_alone(policy: Learner | Randomised, one: PendingRank) -> Decision:

@@ -17,6 +17,8 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from semibandit.errors import Conflict, DuplicateId, InputError, ServiceUnavailable, StoreError
+from semibandit.policies.learner import Learner
+from semibandit.policies.slate import Slate
 from semibandit.service.engine.deadline import FeedbackDeadline
 from semibandit.service.engine.decisions import decide
 from semibandit.service.engine.holdout import Holdout
@@ -175,7 +177,8 @@ class Writer:
                 ranks.append(one)
             else:
                 replies.append((one.answer, self.access.refusal()))
-        decided, refused = self._decide(ranks, {}, lambda _: {}, self._now())
+        current = self._learning.current
+        decided, refused, _ = self._decide(current, ranks, {}, lambda _: {}, self._now())
         for decision, answers in decided:
             replies += [(answer, Unlogged(decision)) for answer in answers]
         return replies + refused
@@ -208,10 +211,11 @@ class Writer:
         changes = [one for one in group if isinstance(one, Change)]
         decided: Decided = []
         given: Given = []
+        current, slates = self._learning.current, list[Slate]()
         if ranks:
             find = recent.in_memory if assume_new else recent.decisions
             known = find({one.id for one in ranks if one.id is not None})
-            decided, more = self._decide(ranks, known, recent.decisions, now)
+            decided, more, slates = self._decide(current, ranks, known, recent.decisions, now)
             replies += more
         if feedback:
             ids = {one.feedback.id for one in feedback}
@@ -221,25 +225,28 @@ class Writer:
             replies += more
         changed, more = self._sort_changes(changes, now)
         try:
-            return replies + more + self._record(decided, given, changed)
+            more += self._record(decided, given, changed)
         except DuplicateId:
             if not assume_new:
                 raise
             return self._answer(group, assume_new=False)
+        current[0].expect(slates)  # the next ones are ranked long before these are answered
+        return replies + more
 
     def _decide(
         self,
+        current: tuple[Learner, int],
         ranks: list[PendingRank],
         known: Mapping[str, Decision],
         find: Callable[[set[str]], Mapping[str, Decision]],
         now: float,
-    ) -> tuple[Decided, list[Reply]]:
+    ) -> tuple[Decided, list[Reply], list[Slate]]:
         """As `decide`; refusals if the policy cannot draw around the learner that is there now."""
-        learner, since = self._learning.current
+        learner, since = current
         try:
             policy = self._settings.policy_in_use(learner)
         except ServiceUnavailable as why:
-            return [], [(one.answer, ServiceUnavailable(str(why))) for one in ranks]
+            return [], [(one.answer, ServiceUnavailable(str(why))) for one in ranks], []
         first = self._store.last + 1
         return decide(policy, ranks, known, find, first, now, since, self.holdout)
 
