@@ -17,10 +17,11 @@ from semibandit.service.engine.engine import Engine
 from semibandit.service.engine.requests import Reply, set_results
 from semibandit.service.http import schema
 from semibandit.service.http.auth import AuthMiddleware
+from semibandit.service.http.direct_path import DirectHandler, DirectPath
 from semibandit.service.http.errors import ErrorMiddleware, error_response
 from semibandit.service.http.extra_pages import ExtraPages
 from semibandit.service.http.fast_path import FastPath, PostEndpoint, RankEndpoint
-from semibandit.service.http.handlers import Handlers
+from semibandit.service.http.handlers import Handlers, accepted, decided
 from semibandit.service.http.health import add_health
 from semibandit.service.http.hosts import AllowedHosts
 from semibandit.service.http.maintenance import add_maintenance
@@ -89,7 +90,23 @@ def create_app(
     _add_errors(app)
     checked = AuthMiddleware(FastPath(app, endpoints), settings.limits, keys, hosts)
     count, access = metrics.count_request, settings.logs.access
-    return RequestMiddleware(checked, count, settings.root_path, access, ROUTES | extra.routes)
+    found = RequestMiddleware(checked, count, settings.root_path, access, ROUTES | extra.routes)
+    found.direct_path = DirectPath(found, checked, _direct(handlers, settings.root_path))
+    return found
+
+
+def _direct(handlers: Handlers, root: str) -> dict[str, DirectHandler]:
+    """What the direct path answers, by all paths that it can be asked for under."""
+    known: dict[str, DirectHandler] = {
+        "rank": (handlers.submit_rank, decided),
+        "feedback": (handlers.submit_feedback, accepted),
+    }
+    return {
+        f"{prefix}{version}/{name}": one
+        for name, one in known.items()
+        for prefix in ("", root)
+        for version in (V1, "")
+    }
 
 
 def _endpoints(handlers: Handlers) -> dict[str, PostEndpoint]:

@@ -32,6 +32,14 @@ class AuthMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        self.check(scope)
+        if b"content-length" not in scope["semibandit.headers"]:
+            receive = _counted(receive, self._most(scope["semibandit.route"]))
+        await self._app(scope, receive, send)  # the server lets no more through than it says
+
+    def check(self, scope: Scope, body: bytes = b"") -> None:
+        """Raise an `HTTPException` if a request may not be answered, by its headers and by as much
+        of its body as is there."""
         headers: dict[bytes, bytes] = scope["semibandit.headers"]
         route: Route = scope["semibandit.route"]
         host = headers.get(b"host")
@@ -48,14 +56,12 @@ class AuthMiddleware:
             kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
             if kind != route.body:
                 raise HTTPException(415, f"the body must be {route.body.decode()}")
-        most = self._limits.learner if route.name == "learner" else self._limits.body
-        size = headers.get(b"content-length")
-        if size is None:
-            await self._app(scope, _counted(receive, most), send)
-            return
-        if not size.isdigit() or int(size) > most:
+        size, most = headers.get(b"content-length", b"0"), self._most(route)
+        if not size.isdigit() or int(size) > most or len(body) > most:
             raise _too_large(most)
-        await self._app(scope, receive, send)  # the server lets no more through than it says
+
+    def _most(self, route: Route) -> int:
+        return self._limits.learner if route.name == "learner" else self._limits.body
 
     def _check_key(self, scope: Scope, headers: dict[bytes, bytes], route: Route) -> None:
         scheme, _, key = headers.get(b"authorization", b"").partition(b" ")

@@ -10,6 +10,7 @@ from typing import Any
 from semibandit.errors import InputError, ServiceUnavailable, StoreError
 from semibandit.service.engine.engine import Engine
 from semibandit.service.engine.requests import (
+    AnswerFuture,
     Pending,
     PendingFeedback,
     PendingLabelChange,
@@ -22,7 +23,7 @@ from semibandit.service.http.errors import status_and_detail, status_of
 from semibandit.service.http.metrics import Metrics
 from semibandit.store.event import Decision, Feedback, LabelChange
 
-__all__ = ["Handlers"]
+__all__ = ["Handlers", "accepted", "decided"]
 
 Future = asyncio.Future[Any]
 MOST_DRY_RUNS = 64  # that may wait; they are for people who try something out
@@ -40,8 +41,11 @@ class Handlers:
 
     async def rank(self, body: bytes) -> dict[str, Any]:
         """POST /v1/rank."""
-        given = read_body(body, schema.RankRequest)
-        return _decided(await self._answer(given, self._pending_rank))
+        return decided(await self._answer(lambda answer: self.submit_rank(body, answer)))
+
+    def submit_rank(self, body: bytes, answer: AnswerFuture) -> None:
+        """Hand a request to rank to the engine; `decided` says what its answer means."""
+        self._submit([self._pending_rank(read_body(body, schema.RankRequest), answer)])
 
     async def dry_run(self, body: bytes) -> dict[str, Any]:
         """POST /v1/rank?dry_run=true: one at a time, beside the writer."""
@@ -54,29 +58,32 @@ class Handlers:
                 decision = await asyncio.to_thread(self.engine.dry_run, pending)
         finally:
             self._dry_runs -= 1
-        return _decided(decision) | {"id": None, "dry_run": True}
+        return decided(decision) | {"id": None, "dry_run": True}
 
     async def feedback(self, body: bytes) -> dict[str, Any]:
         """POST /v1/feedback."""
-        given = read_body(body, schema.FeedbackRequest)
-        return _accepted(await self._answer(given, _pending_feedback))
+        return accepted(await self._answer(lambda answer: self.submit_feedback(body, answer)))
+
+    def submit_feedback(self, body: bytes, answer: AnswerFuture) -> None:
+        """Hand feedback to the engine; `accepted` says what its answer means."""
+        self._submit([_pending_feedback(read_body(body, schema.FeedbackRequest), answer)])
 
     async def rank_batch(self, body: bytes) -> dict[str, Any]:
         """POST /v1/rank/batch."""
         given = read_batch(body, schema.RankBatch, "requests", schema.RankRequest)
         results = await self._answer_many("rank", given, self._pending_rank)
-        return {"results": [_problem(one) or _decided(one) for one in results]}
+        return {"results": [_problem(one) or decided(one) for one in results]}
 
     async def feedback_batch(self, body: bytes) -> dict[str, Any]:
         """POST /v1/feedback/batch."""
         given = read_batch(body, schema.FeedbackBatch, "feedback", schema.FeedbackRequest)
         results = await self._answer_many("feedback", given, _pending_feedback)
-        return {"results": [_problem(one) or _accepted(one) for one in results]}
+        return {"results": [_problem(one) or accepted(one) for one in results]}
 
     async def change_labels(self, change: LabelChange) -> dict[str, Any]:
         """POST and DELETE /v1/labels: all labels, once the change has taken effect."""
         async with self._one_label_change:
-            await self._answer(change, PendingLabelChange)
+            await self._answer(lambda answer: self._submit([PendingLabelChange(change, answer)]))
         return self.labels()
 
     def labels(self) -> dict[str, Any]:
@@ -132,10 +139,10 @@ class Handlers:
 
     # -- answers -------------------------------------------------------------------------------
 
-    async def _answer(self, given: Any, make: Callable[..., Pending]) -> Any:
-        """The engine's answer to one request."""
+    async def _answer(self, submit: Callable[[Future], None]) -> Any:
+        """The engine's answer to the request that is handed in for a future."""
         answer: Future = asyncio.get_running_loop().create_future()
-        self._submit([make(given, answer)])
+        submit(answer)
         return await answer
 
     async def _answer_many(
@@ -173,16 +180,16 @@ class Handlers:
             raise StoreError(STORE_AWAY) from None
 
 
-def _pending_feedback(given: schema.FeedbackRequest, answer: Future) -> PendingFeedback:
+def _pending_feedback(given: schema.FeedbackRequest, answer: AnswerFuture) -> PendingFeedback:
     examined = None if isinstance(given.examined, str) else given.examined
     feedback = Feedback(given.id, 0.0, given.clicked, examined)
     return PendingFeedback(feedback, answer, up_to_last_click=isinstance(given.examined, str))
 
 
-def _decided(decision: Decision | Unlogged) -> dict[str, Any]:
+def decided(decision: Decision | Unlogged) -> dict[str, Any]:
     """What is answered to a request to rank."""
     if isinstance(decision, Unlogged):
-        return _decided(decision.decision) | {"id": None, "dry_run": True}
+        return decided(decision.decision) | {"id": None, "dry_run": True}
     slate = decision.slate()
     for position, shown in enumerate(slate, 1):
         shown["position"] = position
@@ -192,7 +199,7 @@ def _decided(decision: Decision | Unlogged) -> dict[str, Any]:
     return found
 
 
-def _accepted(feedback: Feedback) -> dict[str, Any]:
+def accepted(feedback: Feedback) -> dict[str, Any]:
     """What is answered to feedback."""
     return {"id": feedback.id, "status": "accepted"}
 

@@ -3,7 +3,8 @@
 uvicorn waits for the rest of a request for ever. Its server looks at all connections once a second
 here, and closes those that were in the same incomplete request for too long; so nothing is done
 for a request that arrives at once. And an answer is written in one piece: uvicorn writes its
-headers and its body apart, so the client would be woken up twice.
+headers and its body apart, so the client would be woken up twice. Requests that arrive at once are
+answered without ASGI, if the application has a direct path for them.
 """
 
 from __future__ import annotations
@@ -12,12 +13,19 @@ import asyncio
 import socket
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from starlette.types import Scope
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
 from semibandit._util.json import to_json
+from semibandit.service.http.direct_path import DirectPath
+from semibandit.service.http.responses import JsonResponse
 from semibandit.service.settings import Settings
 
 __all__ = ["HttpServer", "TimedProtocol"]
@@ -85,11 +93,80 @@ class TimedProtocol(HttpToolsProtocol):
         self._waited_for = ""  # when it was looked at last
         self._last_scope: Any = None
         self._since = 0.0
+        self._reading = False  # whether bytes are being parsed
+        # a request that takes the direct path if all of it has come by then
+        self._held: tuple[RequestResponseCycle, Any] | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A client has connected."""
         super().connection_made(transport)
         self.transport = OneWrite(transport, self)  # type: ignore[assignment]
+
+    # -- requests that take the direct path ----------------------------------------------------
+
+    def data_received(self, data: bytes) -> None:
+        """Some bytes of requests have come."""
+        self._reading = True
+        try:
+            super().data_received(data)
+        finally:
+            self._reading = False
+        if self._held is not None:  # the rest of its body is still to come
+            (cycle, app), self._held = self._held, None
+            super()._start_asgi_task(cycle, app)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """Begin to answer a request, whose body may still have to come."""
+        if not self._takes_direct_path(cycle):
+            super()._start_asgi_task(cycle, app)
+        elif cycle.more_body:
+            self._held = cycle, app
+        else:  # it has waited for the one before; not at once: thousands may wait
+            self.loop.call_soon(self._answer, cycle)
+
+    def on_message_complete(self) -> None:
+        """The request that is read has come to its end."""
+        super().on_message_complete()
+        if self._held is not None and self._held[0] is self.cycle:
+            self._held = None
+            self._answer(self.cycle)
+
+    def _takes_direct_path(self, cycle: RequestResponseCycle) -> bool:
+        """Whether the request can be answered without ASGI, if all of it is there by now.
+
+        A client that does not read its answers has to wait for the next one: that takes a task.
+        """
+        path: DirectPath | None = getattr(self.app, "direct_path", None)
+        now = self._reading or not cycle.more_body
+        if not now or path is None or self.flow.write_paused:
+            return False
+        return path.takes(cast(Scope, cycle.scope))
+
+    def _answer(self, cycle: RequestResponseCycle) -> None:
+        if self.transport.is_closing():  # nobody would read the answer
+            return
+        body, cycle.body = bytes(cycle.body), bytearray()
+        path: DirectPath = self.app.direct_path
+        path.answer(cast(Scope, cycle.scope), body, lambda response: self._write(cycle, response))
+
+    def _write(self, cycle: RequestResponseCycle, response: JsonResponse) -> None:
+        """Write an answer in one piece, as uvicorn would in two."""
+        if cycle.disconnected or self.transport.is_closing():
+            return
+        headers = response.raw_headers
+        if (b"connection", b"close") in headers:
+            cycle.keep_alive = False
+        elif not cycle.keep_alive:
+            headers = [*headers, (b"connection", b"close")]
+        lines = [b"%s: %s\r\n" % header for header in (*cycle.default_headers, *headers)]
+        start = STATUS_LINE[response.status_code]
+        self.transport.write(b"".join((start, *lines, b"\r\n", response.body)))
+        cycle.response_started = cycle.response_complete = True
+        if not cycle.keep_alive:
+            self.transport.close()
+        self.on_response_complete()
+
+    # -- time ----------------------------------------------------------------------------------
 
     def waits(self, now: float) -> tuple[str, float]:
         """What it waits for, and for how long."""

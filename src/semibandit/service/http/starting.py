@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from semibandit.service.http.direct_path import DirectPath
 from semibandit.service.http.responses import JsonResponse
 
 __all__ = ["Build", "StartingApp"]
@@ -39,6 +40,11 @@ class StartingApp:
         self._lifespan: _Lifespan | None = None
         self._done, self._total = 0, 0
         self._stopping = False
+
+    @property
+    def direct_path(self) -> DirectPath | None:
+        """That of the other application, once it answers."""
+        return getattr(self._app, "direct_path", None)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
