@@ -135,9 +135,18 @@ def test_forgetting_survives_a_copy():
 @pytest.mark.parametrize(
     "forget", [0, -1, 0.0, float("nan"), float("inf"), 10**400, True, "3", [3]]
 )
-def test_a_half_life_must_be_a_number_above_0(forget):
-    with pytest.raises(sb.InputError, match=r"forget = .*must be a half-life in rounds, above 0"):
+def test_a_half_life_must_be_a_positive_number(forget):
+    with pytest.raises(
+        sb.InputError, match=r"forget = .*must be a half-life in rounds, at least 1"
+    ):
         sb.SlateUCB(D, K, forget=forget)
+
+
+def test_who_gives_the_weight_that_is_kept_is_told_its_half_life():
+    with pytest.raises(
+        sb.InputError, match=r"forget = 0\.99.* 0\.99 of its weight a round has one of 69$"
+    ):
+        sb.SlateUCB(D, K, forget=0.99)
 
 
 class Fixed:

@@ -1,6 +1,7 @@
 """Served under HTTPS, and below a path of a proxy."""
 
 import re
+import signal
 import ssl
 from pathlib import Path
 
@@ -8,14 +9,15 @@ import httpx2
 import pytest
 from browser import browsing
 from playwright.sync_api import expect
-from server import BUILD, Server, refused
+from server import BUILD, Server, refused, until
 
 from semibandit.errors import InputError
 from semibandit.service.config import StoreConfig
 from semibandit.service.serve import serve
 from semibandit.service.settings import Settings
 
-CERT, KEY = (Path(__file__).parents[1] / "support/tls" / name for name in ("cert.pem", "key.pem"))
+TLS = Path(__file__).parents[1] / "support" / "tls"
+CERT, KEY = TLS / "cert.pem", TLS / "key.pem"
 
 
 def test_https(tmp_path):
@@ -28,6 +30,39 @@ def test_https(tmp_path):
             with httpx2.Client(base_url=server.url, verify=trust, trust_env=False) as client:
                 assert client.post("/v1/rank", json={"context": [1, 0, 0, 0]}).status_code == 200
                 assert client.get("/v1/state", headers={"host": "evil.example"}).status_code == 421
+
+
+def test_a_renewed_certificate_is_read_on_sighup(tmp_path):
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+
+    def put(name):
+        for file, kind in ((cert, "cert"), (key, "key")):
+            file.write_bytes((TLS / f"{name}{kind}.pem").read_bytes())
+
+    def hang_up():
+        lines = len(server.errors)
+        server.process.send_signal(signal.SIGHUP)
+        until(lambda: len(server.errors) > lines)
+
+    def served():
+        return ssl.get_server_certificate(("127.0.0.1", server.port)).strip()
+
+    put("")
+    with Server(tmp_path / "s", *BUILD, "--certfile", cert, "--keyfile", key) as server:
+        kept = httpx2.Client(base_url=server.url, verify=False, trust_env=False)
+        assert kept.get("/livez").status_code == 200
+        put("renewed-")
+        key.write_bytes(KEY.read_bytes())  # of the old one
+        hang_up()
+        assert served() == CERT.read_text().strip()
+        put("renewed-")
+        hang_up()
+        assert served() == (TLS / "renewed-cert.pem").read_text().strip()
+        assert kept.get("/livez").status_code == 200  # connections stay
+        kept.close()
+    text = "".join(server.errors)
+    assert "ERROR semibandit: the certificate stays as it is: certfile = " in text
+    assert "INFO semibandit: the certificate was read again" in text
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,10 @@ def test_a_port_or_store_in_use_is_refused(tmp_path):
         taken.listen()
         assert "cannot listen" in refused(tmp_path / "s", *BUILD, port=port)
     with Server(tmp_path / "s", *BUILD):
-        assert "another process is using" in refused(tmp_path / "s")
+        waited, reason = refused(tmp_path / "s").splitlines()  # nobody stares at nothing meanwhile
+    file = tmp_path / "s" / "semibandit.db"
+    assert waited.endswith(f"another process uses {file}: waiting 10 s for its end")
+    assert "another process is using" in reason
 
 
 def test_a_learner_made_in_python_can_be_served(tmp_path):

@@ -119,8 +119,8 @@ AtLeast = Annotated[
 Forget = Annotated[
     float | None,
     typer.Option(
-        help="For tastes that change: feedback loses half its weight in so many rounds. By "
-        "default nothing is forgotten."
+        help="For tastes that change: feedback loses half its weight in so many rounds, at least "
+        "1. By default nothing is forgotten."
     ),
 ]
 EXAMINATION_HELP = (

@@ -90,7 +90,10 @@ AllowHost = Annotated[
 ]
 RootPath = Annotated[str, typer.Option(help="The path under which a proxy serves it: /bandit.")]
 CertFile = Annotated[
-    Path | None, typer.Option(help="A certificate chain (PEM), to serve HTTPS.", metavar="FILE")
+    Path | None,
+    typer.Option(
+        help="A certificate chain (PEM), to serve HTTPS; read again on SIGHUP.", metavar="FILE"
+    ),
 ]
 KeyFile = Annotated[
     Path | None,

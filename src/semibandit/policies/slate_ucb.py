@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from typing import Any, cast
@@ -82,8 +83,14 @@ class SecondOrder(BestLabels):
             return None
         if not is_number(forget) or not 0 < forget <= sys.float_info.max:
             raise InputError(
-                f"forget = {shortened(forget)}, but it must be a half-life in rounds, above 0, "
+                f"forget = {shortened(forget)}, but it must be a half-life in rounds, at least 1, "
                 "or None"
+            )
+        if forget < 1:
+            raise InputError(
+                f"forget = {forget}, but it is a half-life in rounds, at least 1: feedback that "
+                f"keeps {forget} of its weight a round has one of "
+                f"{math.log(0.5) / math.log(forget):.3g}"
             )
         if not isinstance(self._state, ForgettingState):
             raise InputError(f"forget = {forget}, but the model {self.model!r} cannot forget")
@@ -333,8 +340,8 @@ class SlateUCB(SecondOrder):
     at_least : int
         How many labels to show at least, whatever the loss says, if there are so many.
     forget : float, optional
-        A half-life in rounds, for tastes that change: feedback loses half its weight in so many
-        rounds. By default nothing is forgotten.
+        A half-life in rounds, at least 1, for tastes that change: feedback loses half its weight in
+        so many rounds. By default nothing is forgotten.
     examination : sequence of float or "up to the last click", optional
         How likely the label at each position is looked at, as `position_bias` estimates it: a label
         that was not clicked is then learned from only as often as it was looked at. The last number

@@ -7,7 +7,6 @@ import gc
 import logging
 import signal
 import socket
-import ssl
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -20,6 +19,7 @@ from starlette.types import ASGIApp
 from semibandit._util.blas import one_thread
 from semibandit.errors import InputError
 from semibandit.models.gpu.device import find_device
+from semibandit.service.certificate import check_certificate, reload_certificate
 from semibandit.service.config import StoreConfig, open_store
 from semibandit.service.engine.engine import Engine
 from semibandit.service.grace import end_within
@@ -90,7 +90,7 @@ def serve(
     hosts = AllowedHosts(settings.allow_hosts, host)
     if settings.load_device is not None:
         find_device(settings.load_device)
-    _check_certificate(settings)
+    check_certificate(settings)
     one_thread()
     sys.setswitchinterval(0.0002)  # a thread that learns lets the others speak
     listening = _listen(host, port)
@@ -132,7 +132,7 @@ def serve(
         listens = f"starting at {url} (GET /readyz says how far)"
         server = _Server(_uvicorn_config(app, settings), settings, lambda: say(listens), on_timeout)
         signal.signal(signal.SIGTERM, server.handle_exit)  # also before and after it runs
-        _reload_on_hangup(keys)
+        _reload_on_hangup(keys, server)
         server.run(sockets=[listening])
         if app.failure is not None:
             raise app.failure
@@ -165,26 +165,18 @@ def _url(settings: Settings, host: str, listening: socket.socket) -> str:
     return f"{scheme}://{name}:{listening.getsockname()[1]}"
 
 
-def _check_certificate(settings: Settings) -> None:
-    """Raise an `InputError` if HTTPS cannot be served with these files."""
-    if settings.certfile is None:
-        return
-    files = f"certfile = {settings.certfile!r}"
-    if settings.keyfile is not None:
-        files += f", keyfile = {settings.keyfile!r}"
-    try:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(settings.certfile, settings.keyfile, password="")  # never asks
-    except ssl.SSLError:
-        raise InputError(f"{files}: not a certificate and its key in PEM") from None
-    except OSError as why:
-        raise InputError(f"{files} cannot be read: {why.strerror}") from None
+def _reload_on_hangup(keys: Keys, server: HttpServer) -> None:
+    """Read files of keys and the certificate again on SIGHUP; without any, a closed terminal still
+    ends the process."""
+    certificate = server.settings.certfile is not None
 
+    def reload(sig: int, frame: FrameType | None) -> None:
+        if keys.from_files or not certificate:
+            keys.reload()
+        reload_certificate(server.config.ssl, server.settings)
 
-def _reload_on_hangup(keys: Keys) -> None:
-    """Read key files again on SIGHUP; without any, a closed terminal still ends the process."""
-    if hasattr(signal, "SIGHUP") and (keys.from_files or not sys.stderr.isatty()):
-        signal.signal(signal.SIGHUP, lambda *_: keys.reload())
+    if hasattr(signal, "SIGHUP") and (keys.from_files or certificate or not sys.stderr.isatty()):
+        signal.signal(signal.SIGHUP, reload)
 
 
 def _engine(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from semibandit.store.database import Database
 
 __all__ = ["PATIENCE", "READ_TIMEOUT", "TIMEOUT", "connect", "may_exist", "take_lock"]
 
+log = logging.getLogger("semibandit")
 PATIENCE = 10.0  # seconds: a server may not have noticed yet that the last writer died
 TIMEOUT = 5.0  # seconds that a call may take
 READ_TIMEOUT = 60.0  # the same for those who only read, and for whom nobody waits
@@ -66,11 +68,14 @@ def connect(
 
 def take_lock(db: Database, patience: float) -> bool:
     """Try to get the lock for so many seconds, at least once; whether it was got."""
-    until = time.monotonic() + patience
+    until, told = time.monotonic() + patience, False
     try:
         while not db.try_lock():
             if time.monotonic() >= until:
                 return False
+            if not told:
+                log.info("another process uses %s: waiting %g s for its end", db.name, patience)
+                told = True
             time.sleep(POLL)
     except BaseException:
         db.close()
