@@ -35,6 +35,7 @@ SLOTS, LEARNED = workloads.SLOTS, 1200
 LESSONS = 10_000  # feedback for a turn of heavy learning: more than can be learned in it
 BATCH = 250  # of which go into one request
 MIXED = "mixed:0.05"  # the policy whose cost is measured
+LONGER = 3  # times as many turns for it: a difference of a tenth is less than one turn's noise
 LEAST = (  # targets of ratios, by how their names begin and end
     ("rank", "", 0.4),
     ("feedback", " 16 connections", 0.5),
@@ -218,7 +219,7 @@ class Bench:
         """Rank by the learner alone, and by `Mixed` with its probabilities in the log."""
         plain: list[dict[str, Any]] = []
         drawn: list[dict[str, Any]] = []
-        for turn in range(self.turns):
+        for turn in range(LONGER * self.turns):
             for one in (0, 1) if turn % 2 else (1, 0):  # each is first in turn
                 where, found = ((port, plain), (randomised, drawn))[one]
                 found += load(where, self.load("/rank", self.ranks(), n))
@@ -298,10 +299,11 @@ def page(found: dict[str, Any]) -> str:
         "",
         "`make bench-service` made this page: d = 120, K = 101, every matrix dense, 10 slots,",
         "SQLite with every commit on disk, load from a second process on the same machine.",
-        f"Every figure is the median of {turns} turns of {seconds:g} s; those of a ratio were",
-        "taken one right after the other, and the last column has the lowest and the highest ratio",
-        "of a turn. The empty endpoint is a FastAPI application that answers at once and does",
-        "nothing: a ratio to it says what is left of what HTTP alone allows on this machine.",
+        f"Every figure is the median of {turns} turns of {seconds:g} s ({LONGER * turns} for",
+        "logging propensities); those of a ratio were taken one right after the other, and the",
+        "last column has the lowest and the highest ratio of a turn. The empty endpoint is a",
+        "FastAPI application that answers at once and does nothing: a ratio to it says what is",
+        "left of what HTTP alone allows on this machine.",
         "",
         f"{found['machine']}; load average at the end {found['load average at the end']:.1f}.",
         "",

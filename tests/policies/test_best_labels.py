@@ -12,6 +12,9 @@ import pytest
 import semibandit as sb
 from semibandit.models import best, compiled_best
 from semibandit.models.full import FullState
+from semibandit.policies import batch
+from semibandit.policies.randomised import rank_with_distributions
+from semibandit.policies.request import Request
 
 LEARNERS = {
     "ucb": lambda d, K: sb.SlateUCB(d, K, probe=0.3),
@@ -30,6 +33,7 @@ def eager(request, monkeypatch):
     """Every search takes place, however small the learner, and bounds are improved all the time."""
     for name, value in {"COMPILED": 0, "PLAIN": 0, "LONGEST": 0, "PRICE": 0, "OVERHEAD": 1}.items():
         monkeypatch.setattr(best, name, value)
+    monkeypatch.setattr(batch, "LARGE", 0)
     if request.param == "numpy":
         monkeypatch.setattr(best, "use_compiled", lambda *_, **__: False)
     assert compiled_best.find_best  # it is loaded
@@ -83,6 +87,34 @@ def test_slates_are_those_of_a_look_at_all_labels(name, eager):
     for t, learner, _, slates in a_life(LEARNERS[name], seed=1, rounds=200):
         assert same(*slates), t
         improve(learner._state, random)
+    assert learner.looked_share < 0.7
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_policies_around_it_draw_the_same_and_know_the_same_probabilities(name, epsilon, eager):
+    drawn = 0
+    for t, learner, twin, (own, _) in a_life(LEARNERS[name], seed=2, rounds=120):
+        x, slots = own.given, own.slots
+        one, two = (sb.Mixed(inner, epsilon).rank(x, slots, draw=t) for inner in (learner, twin))
+        assert same(one, two), t
+        assert one.distribution == two.distribution
+        assert one.slate_propensity == two.slate_propensity
+        for numbers in ("prefix_propensity", "item_propensity"):
+            np.testing.assert_array_equal(getattr(one, numbers), getattr(two, numbers))
+        for numbers in ("estimate", "width", "prob"):
+            np.testing.assert_allclose(getattr(one, numbers), getattr(two, numbers), atol=1e-12)
+        drawn += len(one) == min(slots, 80) and one.labels != learner.rank(x, slots, draw=t).labels
+    assert learner.looked_share < (0.9 if epsilon else 0.7)
+    assert (drawn > 10) == (epsilon > 0)
+
+
+def test_slates_with_their_probabilities_need_no_look_at_all_labels(eager):
+    for t, learner, twin, (own, _) in a_life(LEARNERS["ucb"], seed=3, rounds=60):
+        request = Request(own.given, own.slots, None, None, t)
+        (one,), (two,) = (rank_with_distributions(who, [request]) for who in (learner, twin))
+        assert same(one, two)
+        assert one.distribution == two.distribution
     assert learner.looked_share < 0.7
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,7 @@ __all__ = [
     "make_slates",
     "prepare",
     "rank_requests",
+    "search_of_own",
     "worth_compiling",
 ]
 
@@ -42,6 +43,7 @@ LEAST = 64  # numbers from which one compiled loop is faster than numpy's many c
 TO_LOAD = 10_000_000  # numbers that are worth a second for loading it, or 20 for compiling it
 TOGETHER = 1 << 23  # margins of contexts ranked together: more would only take memory
 SMALL = 100_000  # numbers in all matrices of a learner that numpy is fast enough for
+LARGE = 10_000_000  # and from which two searches cost less than a look at all labels
 
 
 class Group(NamedTuple):
@@ -61,25 +63,44 @@ class Group(NamedTuple):
         return rule if worth_compiling(len(self.views.flat)) else None
 
 
+# requests that have aims, with the labels that were found for them
+Search: TypeAlias = Callable[["Learner", Sequence[Request], Sequence[Aim]], Group]
+
+
 def rank_requests(learner: Learner, requests: Sequence[Request]) -> list[Slate]:
     """The slates of `rank` for requests that were read, all from one state of the learner."""
-    with learner._lock.reading():
-        aims = learner._aims(requests)
-        if not any(aims):
-            return _looked_at(learner, requests, _decide)
-        requests = _encoded(learner, requests, 0)
-        slates = dict(_searched(learner, requests, aims))
-        rest = [b for b, aim in enumerate(aims) if aim is None]
-        slates |= zip(rest, _looked_at(learner, [requests[b] for b in rest], _decide), strict=True)
-        return [slates[b] for b in range(len(requests))]
+    return from_one_state(learner, requests, _decide, search=_searched)
 
 
 def from_one_state(
-    learner: Learner, requests: Sequence[Request], decide: Callable[[Group], list[T]]
-) -> list[T]:
-    """What `decide` makes of these requests, all from one state of the learner."""
+    learner: Learner, requests: Sequence[Request], decide: Callable[[Group], list[T]], *,
+    search: Search | None = None,
+    best: Callable[[Sequence[Request]], Sequence[bool]] = lambda requests: [True] * len(requests),
+) -> list[T]:  # fmt: skip
+    """What `decide` makes of these requests, all from one state of the learner.
+
+    `best` says for which of them the labels that `search` finds are enough. These are found without
+    a look at all labels, if that costs less.
+    """
     with learner._lock.reading():
-        return _looked_at(learner, requests, decide)
+        aims = [] if search is None else learner._aims(requests)
+        if search is None or not any(aims):
+            return _looked_at(learner, requests, decide)
+        requests = _encoded(learner, requests, 0)
+        chosen = [
+            (b, request, aim)
+            for b, (request, aim, enough) in enumerate(
+                zip(requests, aims, best(requests), strict=True)
+            )
+            if aim is not None and enough
+        ]
+        found: dict[int, T] = {}
+        if chosen:
+            which, some, wanted = zip(*chosen, strict=True)
+            found |= zip(which, decide(search(learner, some, wanted)), strict=True)
+        rest = [b for b in range(len(requests)) if b not in found]
+        found |= zip(rest, _looked_at(learner, [requests[b] for b in rest], decide), strict=True)
+        return [found[b] for b in range(len(requests))]
 
 
 def _looked_at(
@@ -97,16 +118,33 @@ def _looked_at(
     return found
 
 
-def _searched(
-    learner: Learner, requests: Sequence[Request], aims: Sequence[Aim | None]
-) -> Iterator[tuple[int, Slate]]:
-    """The slates of the requests that have an aim, with their numbers; no view is of all labels."""
-    which = [b for b, aim in enumerate(aims) if aim is not None]
-    part = [requests[b] for b in which]
-    xs = _scaled(learner, [r.given for r in part])
-    best = learner._best_views(xs, part, [aim for aim in aims if aim is not None])
-    views = Views.joined(best).at_turns(_turns(part))
-    return zip(which, _decide(Group(learner, views, xs, part)), strict=True)
+def _searched(learner: Learner, requests: Sequence[Request], aims: Sequence[Aim]) -> Group:
+    """Requests that have an aim, with views of the best labels alone."""
+    xs = _scaled(learner, [r.given for r in requests])
+    views = Views.joined(learner._best_views(xs, requests, aims)).at_turns(_turns(requests))
+    return Group(learner, views, xs, requests)
+
+
+def search_of_own(learner: Learner) -> Search | None:
+    """How to find all that the learner itself may show; None if a look at all labels costs less."""
+    return _search_own if learner.n_labels * learner.n_inputs**2 >= LARGE else None
+
+
+def _search_own(learner: Learner, requests: Sequence[Request], aims: Sequence[Aim]) -> Group:
+    """Requests that have an aim, with views of the best labels, and of those that may be tried."""
+    group = _searched(learner, requests, aims)
+    choices = choices_of(group)
+    some = [b for b, one in enumerate(choices) if one.has_room and learner._probing]
+    if not some:
+        return group
+    views = [group.views.at(b) for b in range(len(requests))]
+    opened = learner._with_probes(
+        [views[b] for b in some], [group.xs[b] for b in some], [requests[b] for b in some],
+        [choices[b].picked for b in some],
+    )  # fmt: skip
+    for b, (view, _) in zip(some, opened, strict=True):
+        views[b] = view
+    return group._replace(views=Views.joined(views).at_turns(_turns(requests)))
 
 
 def _turns(requests: Sequence[Request]) -> list[float]:

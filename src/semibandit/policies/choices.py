@@ -15,9 +15,10 @@ from semibandit.policies.distributions.distribution import SlateDistribution
 from semibandit.policies.distributions.fixed import FixedSlate
 from semibandit.policies.labels import Label
 from semibandit.policies.randomness import coins_by_seed, uniforms
+from semibandit.policies.request import Request
 from semibandit.policies.slate import Slate
 
-__all__ = ["Choices", "decides_by_itself"]
+__all__ = ["Choices", "decides_by_itself", "policy_coins"]
 
 SALT = 0x51A7E_D1CE  # draws of a policy are independent of those of the learner inside it
 
@@ -98,6 +99,12 @@ class Choices:
         """The slates of these places, drawn from these distributions."""
         best, sizes = padded(places)
         return make_slates(self.group, best, sizes.tolist(), probed, distributions)
+
+
+def policy_coins(learner: LearnerBase, requests: Sequence[Request]) -> list[float]:
+    """`Choices.coins` of these requests, before anything is looked at."""
+    asked = [(request.draw, request.given) for request in requests]
+    return coins_by_seed([learner.seed + SALT], learner.t, asked)[0]
 
 
 def decides_by_itself(learner: LearnerBase) -> bool:

@@ -9,13 +9,16 @@ import numpy as np
 from semibandit._util.arrays import Ints
 from semibandit._util.checks import is_number
 from semibandit.errors import InputError
-from semibandit.policies.choices import Choices
+from semibandit.policies.batch import from_one_state, search_of_own
+from semibandit.policies.choices import Choices, policy_coins
 from semibandit.policies.distributions.distribution import SlateDistribution
 from semibandit.policies.distributions.mixture import Mixture
 from semibandit.policies.distributions.uniform import uniform_slates
 from semibandit.policies.learner import Learner
 from semibandit.policies.randomised import Randomised
 from semibandit.policies.randomness import even_draw
+from semibandit.policies.request import Request
+from semibandit.policies.slate import Slate
 
 __all__ = ["Mixed"]
 
@@ -65,6 +68,19 @@ class Mixed(Randomised):
     @property
     def number(self) -> float:
         return self.epsilon
+
+    def rank_requests(self, requests: Sequence[Request]) -> list[Slate]:
+        return from_one_state(
+            self.learner,
+            requests,
+            self._draw,
+            search=search_of_own(self.learner),
+            best=self._shows_own,
+        )
+
+    def _shows_own(self, requests: Sequence[Request]) -> list[bool]:
+        """Whether the coin says that the learner's own slate is shown for each request."""
+        return [coin >= self.epsilon for coin in policy_coins(self.learner, requests)]
 
     def _distributions(self, choices: Choices) -> Sequence[SlateDistribution]:
         own, epsilon = choices.own(), self.epsilon

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 from semibandit._util.arrays import Ints
 from semibandit._util.checks import check_keywords, shortened
 from semibandit.errors import InputError
-from semibandit.policies.batch import Group, from_one_state
+from semibandit.policies.batch import Group, from_one_state, search_of_own
 from semibandit.policies.choices import Choices, decides_by_itself
 from semibandit.policies.distributions.distribution import SlateDistribution
 from semibandit.policies.labels import Label
@@ -212,7 +212,7 @@ def rank_with_distributions(
     """
     if isinstance(policy, Randomised):
         return policy.rank_requests(requests)
-    return from_one_state(policy, requests, _own_slates)
+    return from_one_state(policy, requests, _own_slates, search=search_of_own(policy))
 
 
 def _own_slates(group: Group) -> list[Slate]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-import sys
 from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from semibandit._util.arrays import Bools, Floats, Ints
-from semibandit._util.checks import is_number, shortened
+from semibandit._util.checks import is_number
 from semibandit.errors import InputError
 from semibandit.models.full import Full, FullState
 from semibandit.models.model import Arrays, ForgettingState, Look, Model, Sparse, State, Vector
@@ -28,6 +26,7 @@ from semibandit.policies.examination import (
 )
 from semibandit.policies.fast_rule import PROBE_DEVIATIONS, FastRule, LearningRule
 from semibandit.policies.features.encoder import NamedFeatures
+from semibandit.policies.forgetting import read_half_life
 from semibandit.policies.fused_learning import learned_in_one_call
 from semibandit.policies.labels import Label
 from semibandit.policies.looks import is_partial, looks_of, partial_state
@@ -79,23 +78,13 @@ class SecondOrder(BestLabels):
 
     def _set_half_life(self, forget: float | None) -> float | None:
         """Have the state forget with this half-life, and return it."""
-        if forget is None:
+        half_life = read_half_life(forget)
+        if half_life is None:
             return None
-        if not is_number(forget) or not 0 < forget <= sys.float_info.max:
-            raise InputError(
-                f"forget = {shortened(forget)}, but it must be a half-life in rounds, at least 1, "
-                "or None"
-            )
-        if forget < 1:
-            raise InputError(
-                f"forget = {forget}, but it is a half-life in rounds, at least 1: feedback that "
-                f"keeps {forget} of its weight a round has one of "
-                f"{math.log(0.5) / math.log(forget):.3g}"
-            )
         if not isinstance(self._state, ForgettingState):
             raise InputError(f"forget = {forget}, but the model {self.model!r} cannot forget")
-        self._state.set_half_life(float(forget))
-        return float(forget)
+        self._state.set_half_life(half_life)
+        return half_life
 
     def count_rounds(self, rounds: int) -> None:
         super().count_rounds(rounds)

@@ -162,9 +162,13 @@ class TimedProtocol(HttpToolsProtocol):
         start = STATUS_LINE[response.status_code]
         self.transport.write(b"".join((start, *lines, b"\r\n", response.body)))
         cycle.response_started = cycle.response_complete = True
+        self.server_state.total_requests += 1
         if not cycle.keep_alive:
             self.transport.close()
-        self.on_response_complete()
+            return
+        self.flow.resume_reading()
+        if self.pipeline:  # else the server sees if nothing more comes: a timer costs too much
+            self._start_asgi_task(*self.pipeline.pop())
 
     # -- time ----------------------------------------------------------------------------------
 
