@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+import uvicorn
 from engines import running
 from server import LocalServer
 
@@ -23,6 +24,7 @@ from semibandit.errors import InputError
 from semibandit.service import serve
 from semibandit.service.http.app import create_app
 from semibandit.service.http.hosts import AllowedHosts
+from semibandit.service.http.protocol import HttpServer
 from semibandit.service.keys import Keys
 from semibandit.service.settings import Settings
 from semibandit.store import postgres
@@ -104,11 +106,13 @@ def test_a_user_without_a_home_says_where_the_cache_is(monkeypatch):
 def test_keys_stay_as_they_are_if_there_is_no_sighup(tmp_path, not_posix, monkeypatch, caplog):
     (tmp_path / "keys").write_text("secret", encoding="utf-8")
     (tmp_path / "keys").chmod(0o644)  # every file looks like that on Windows
-    keys = Keys(Settings(api_key_file=str(tmp_path / "keys")))
+    settings = Settings(api_key_file=str(tmp_path / "keys"))
+    keys = Keys(settings)
+    server = HttpServer(uvicorn.Config(lambda: None), settings, list, list)
     before = signal.getsignal(signal.SIGHUP)
     hangup = signal.SIGHUP
     monkeypatch.delattr(signal, "SIGHUP")
-    serve._reload_on_hangup(keys)
+    serve._reload_on_hangup(keys, server)
     assert signal.getsignal(hangup) == before
     assert not caplog.records  # there is no chmod to advise
 
