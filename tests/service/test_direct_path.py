@@ -9,6 +9,7 @@ import pytest
 import uvicorn
 from server import BUILD, Server
 from uvicorn.server import ServerState
+from written import Written
 
 import semibandit as sb
 from semibandit.service.engine.engine import Engine
@@ -134,28 +135,6 @@ def test_a_connection_that_is_to_be_closed_is(server):
 
 
 # -- one connection, without a network ----------------------------------------------------------
-
-
-class Written(asyncio.Transport):
-    """A transport that keeps what is written."""
-
-    def __init__(self):
-        super().__init__()
-        self.pieces, self.closed = [], False
-
-    def write(self, data):
-        self.pieces.append(bytes(data))
-
-    def close(self):
-        self.closed = True
-
-    def is_closing(self):
-        return self.closed
-
-    def pause_reading(self):
-        pass
-
-    resume_reading = pause_reading
 
 
 class Asked:

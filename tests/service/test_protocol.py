@@ -9,6 +9,7 @@ import pytest
 import uvicorn
 from server import BUILD, Server, until
 from uvicorn.server import ServerState
+from written import Written
 
 from semibandit.service.http.protocol import TimedProtocol
 
@@ -112,28 +113,6 @@ def test_two_hundred_half_requests_are_all_gone_and_counted(server):
     assert time.monotonic() - start < 20
     until(lambda: [counted(name) for name in names] == [n + 100 for n in before])
     assert server.rank().status_code == 200
-
-
-class Written(asyncio.Transport):
-    """A transport that keeps what is written to it, piece by piece."""
-
-    def __init__(self):
-        super().__init__()
-        self.pieces, self.closed = [], False
-
-    def write(self, data):
-        self.pieces.append(bytes(data))
-
-    def close(self):
-        self.closed = True
-
-    def is_closing(self):
-        return self.closed
-
-    def pause_reading(self):
-        pass
-
-    resume_reading = pause_reading
 
 
 def answering(headers, *bodies):
