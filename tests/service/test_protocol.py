@@ -98,6 +98,21 @@ def test_a_refusal_before_the_body_came_is_enough(server):
     assert b"408" not in found
 
 
+@pytest.mark.parametrize("line", [b"Upgrade: h2c", b"upgrade:H2C ", b"UPGRADE: h2c"])
+def test_an_offer_to_speak_http_2_is_passed_over(server, line):
+    """As Java's client makes it; the connection goes on as it was."""
+    offer = line + b"\r\nHTTP2-Settings: AAEAAEAAAAIAAAAB"
+    begin, length, rest = FULL.partition(b"Content-Length")
+    offers = b"%sConnection: Upgrade, HTTP2-Settings\r\n%s\r\n%s" % (begin, offer, length + rest)
+    last = FULL.replace(b"\r\n\r\n", b"\r\nConnection: Upgrade\r\n%s\r\n\r\n" % line)
+    text = BODY.replace(b"}", b', "subject": "h2c"}')
+    named = HEAD + b"Content-Length: %d\r\n\r\n%s" % (len(text), text)
+    with connect(server) as connection:
+        for request in (offers, FULL, last, named, offers):
+            connection.sendall(request)
+            assert answer(connection) == 200
+
+
 def test_two_hundred_half_requests_are_all_gone_and_counted(server):
     def counted(name):
         text = server.get("/metrics").text

@@ -10,6 +10,7 @@ answered without ASGI, if the application has a direct path for them.
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import time
 from collections.abc import Callable
@@ -30,6 +31,7 @@ from semibandit.service.settings import Settings
 
 __all__ = ["HttpServer", "TimedProtocol"]
 
+H2C = re.compile(rb"\r\nupgrade:[ \t]*h2c[ \t]*(?=\r\n|\Z)", re.IGNORECASE)
 TICKS = 10  # of uvicorn's main loop in a second
 BODY = to_json({"detail": "the rest of the request did not come in time"})
 ANSWER = (
@@ -106,6 +108,8 @@ class TimedProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Some bytes of requests have come."""
+        if (b"h2c" in data or b"H2C" in data) and self._kind() in ("headers", "request"):
+            data = _without_h2c(data)
         self._reading = True
         try:
             super().data_received(data)
@@ -219,6 +223,16 @@ class TimedProtocol(HttpToolsProtocol):
             self.transport.write(ANSWER)
         self.transport.close()
         return alone
+
+
+def _without_h2c(data: bytes) -> bytes:
+    """The same without the offer to speak HTTP/2, which may be ignored.
+
+    Java's client makes it in the first request of a connection. The parser takes it for granted,
+    and drops the request's body.
+    """
+    head, end, rest = data.partition(b"\r\n\r\n")
+    return H2C.sub(b"", head) + end + rest
 
 
 class HttpServer(uvicorn.Server):
