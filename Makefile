@@ -141,7 +141,7 @@ $(VENV_GPU)/ready: pyproject.toml
 	$(VENV_GPU)/bin/python -m pip install --quiet $(TORCH)
 	# a torch with CUDA brings its own Triton; the interpreter of newer ones than 3.6 refuses some of our masks
 	$(VENV_GPU)/bin/python -m pip show --quiet triton || $(VENV_GPU)/bin/python -m pip install --quiet 'triton==3.6.*'
-	$(VENV_GPU)/bin/python -m pip install --quiet 'numpy<2.4' 'hypothesis>=6.100' 'pytest>=8' --editable '.[gpu,service]'
+	$(VENV_GPU)/bin/python -m pip install --quiet 'numpy<2.4' 'hypothesis>=6.100' 'httpx2>=2' 'pytest>=8' --editable '.[gpu,service]'
 	touch $@
 
 clean:
