@@ -102,10 +102,10 @@ def _direct(handlers: Handlers, root: str) -> dict[str, DirectHandler]:
         "feedback": (handlers.submit_feedback, accepted),
     }
     return {
-        f"{prefix}{version}/{name}": one
-        for name, one in known.items()
+        prefix + path: known[route.name]
+        for path, route in ROUTES.items()
+        if route.name in known
         for prefix in ("", root)
-        for version in (V1, "")
     }
 
 
