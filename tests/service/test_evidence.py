@@ -12,7 +12,7 @@ from semibandit.store.event import Decision
 from semibandit.store.export import open_log
 from semibandit.store.rebuild import learn_events
 
-VISITS, BATCH = 12_000, 250
+VISITS, BATCH = 20_000, 250
 SETTINGS = ("width=scaled:0.25", "width=scaled:10", "Random")  # best first, by the truth below
 SHOP = Shop(n=8, d=8, slots=2, seed=5, base=-2.0)
 
