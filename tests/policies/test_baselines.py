@@ -5,6 +5,7 @@ import pytest
 from learners import D, K, contexts, drive
 
 import semibandit as sb
+from semibandit.policies.request import Request
 
 X = np.array([0.6, 0.8, 0.0, 0.0])
 
@@ -70,7 +71,8 @@ def test_thompson_samples_the_second_order_state(loss):
     learner = sb.Thompson(D, K, alpha=0.3, loss=loss, probe=0.0, **PLAIN)
     drive(learner, 40)
     look, draws = learner._state.look(X), 4000
-    margins = np.array([learner._view(X, draw).score for draw in range(draws)])
+    asked = [Request(X, None, None, None, draw) for draw in range(draws)]
+    margins = np.array([learner._view(X, one).score for one in asked])
     deviation = 0.3 * np.sqrt(look.norm2 / loss.c_L2)
     middle = np.clip(look.margin, -loss.R, loss.R)
     assert np.all(np.abs(margins.mean(axis=0) - middle) < 5 * deviation / draws**0.5)
@@ -82,7 +84,7 @@ def test_thompson_with_the_square_loss_draws_as_it_always_did():
     learner = sb.Thompson(D, K, alpha=0.3, probe=0.0, **PLAIN)
     drive(learner, 40)
     look = learner._state.look(X)
-    view = learner._view(X, 1)
+    view = learner._view(X, Request(X, None, None, None, 1))
     assert view.width.tolist() == (0.3 * np.sqrt(look.norm2)).tolist()
 
 

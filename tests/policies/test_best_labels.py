@@ -190,8 +190,8 @@ def test_learners_that_need_all_scores_are_not_searched(monkeypatch):
     monkeypatch.setattr(FullState, "best", None)
 
     class Own(sb.SlateUCB):
-        def _judge(self, look, draw, rows=None):
-            return super()._judge(look, draw, rows)
+        def _judge(self, look, request, rows=None):
+            return super()._judge(look, request, rows)
 
     own = sb.SlateUCB(3, 50, width=lambda norm2, **_: np.sqrt(norm2))
     for learner in (sb.Thompson(3, 50), sb.EpsilonGreedy(3, 50), Own(3, 50), own):

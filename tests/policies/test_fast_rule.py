@@ -45,8 +45,8 @@ def test_a_subclass_is_asked_itself_in_batches_and_in_replay(monkeypatch):
     class Backwards(sb.SlateUCB):
         """Shows the worst labels."""
 
-        def _pick(self, view, x, slots, draw):
-            return np.argsort(view.score, kind="stable")[:slots]
+        def _pick(self, view, request):
+            return np.argsort(view.score, kind="stable")[: request.slots]
 
     learner, X = Backwards(D, K, seed=3), contexts(30)
     random = np.random.default_rng(0)

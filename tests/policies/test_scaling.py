@@ -170,3 +170,16 @@ def test_an_average_context_is_its_bias_or_itself():
         without.rank([0.0, 0.0])
     with pytest.raises(sb.errors.InputError, match="row 0 of X: context is all zeros"):
         sb.replay(sb.SlateUCB(2, 3, bias=False, scale="unit"), np.eye(3, 2, -2), np.eye(3), 1)
+
+
+def test_a_context_that_is_the_mean_up_to_rounding_has_no_direction():
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        bandit, X = sb.SlateUCB(3, 3), random.random((4, 3)).round(2)
+        for x in X:
+            bandit.learn(bandit.rank(x, 1), [])
+        mean = X.mean(axis=0)
+        ranked = [bandit.rank(mean), *bandit.rank_many([mean] * 70)]
+        in_turn = bandit.scaled_in_turn(np.array([mean]))
+        seen = [*(slate.x for slate in ranked), *in_turn]
+        np.testing.assert_array_equal(seen, [[0, 0, 0, 1]] * 72)

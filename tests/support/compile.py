@@ -6,6 +6,7 @@ They would all compile the same functions: numba's cache helps those who come la
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
+from every_cpu import elsewhere, played, start
 
 import semibandit as sb
 from semibandit.policies import batch_compiled, feedback_batch
@@ -30,7 +31,13 @@ def compile_groups():
         batch_compiled.prepare(dtype)
 
 
+def compile_elsewhere():
+    """What plays as on another CPU: numba keeps its code beside that for this one."""
+    played(start(**elsewhere()["another CPU"]))
+
+
 if __name__ == "__main__":
     with ProcessPoolExecutor(2) as pool:
-        for done in [pool.submit(compile_replay), pool.submit(compile_groups)]:
+        work = compile_replay, compile_groups, compile_elsewhere
+        for done in [*map(pool.submit, work)]:
             done.result()

@@ -27,7 +27,7 @@ def has_numba() -> bool:
 def without_numba() -> Iterator[None]:
     """Do without numba in all threads of this process: nobody waits while it loads or compiles.
 
-    What is learned is the same to the bit.
+    Decisions are the same; what is learned may differ from it in the last bits.
 
     >>> with without_numba():
     ...     has_numba()

@@ -8,6 +8,7 @@ from semibandit._util.arrays import Floats, Ints
 from semibandit.errors import InputError
 from semibandit.models.model import Arrays, Vector, dense
 from semibandit.policies.learner import Learner
+from semibandit.policies.request import Request
 from semibandit.policies.slate import Slate
 from semibandit.policies.view import View
 from semibandit.theory.cost import Cost, decreasing
@@ -45,7 +46,7 @@ class Bayes(Learner):
         )
         self.world = world
 
-    def _view(self, x: Vector, draw: int) -> View:
+    def _view(self, x: Vector, request: Request) -> View:
         margin, p = self.world.margin(dense(x)), self.world.prob(dense(x))
         return View(margin, np.zeros_like(p), p, p, p)
 

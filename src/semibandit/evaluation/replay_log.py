@@ -101,8 +101,8 @@ def replay_log(
         A file of `semibandit export`, or a store.
     learner : Learner, optional
         A learner in another configuration, which is changed. By default the one that the log began
-        with, which becomes the service's learner, to the bit, unless another learner took its place
-        or a part of the log was removed.
+        with, which becomes the service's learner (to the bit on the same kind of machine), unless
+        another learner took its place or a part of the log was removed.
     since : float, optional
         Learn only feedback of this time and later, in seconds since 1970; labels come and go from
         the beginning on.

@@ -23,6 +23,7 @@ import numpy as np
 
 from semibandit._util.arrays import Array, Floats, Ints
 from semibandit._util.checks import shortened, whole_number
+from semibandit._util.ordering import SCORE_GRID
 from semibandit.errors import InputError
 from semibandit.models.fading import Forgetful, folded, gains
 from semibandit.models.kernel import Kernel, Linear, Polynomial, linear, polynomial, rbf
@@ -351,7 +352,9 @@ class DualState(OneByOne, Forgetful):
         """The label without a point if it has more than the budget allows."""
         assert self.budget is not None
         if len(label.points) > self.budget:
-            r = int(np.argmax(np.diag(label.B)))  # B_rr = 1/(1 + norm2 of r given the others)
+            # B_rr = 1/(1 + norm2 of r given the others); of equal ones the newest goes, on any CPU
+            explained = np.rint(np.diag(label.B) * SCORE_GRID)
+            r = len(explained) - 1 - int(np.argmax(explained[::-1]))
             label = label.without(r, self._kernel(pool[label.points], pool[label.points[r]]))
         if len(label.extra) > self.budget:
             gram = self._kernel(pool[label.points], pool[label.extra[0]])

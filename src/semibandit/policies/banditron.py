@@ -23,12 +23,10 @@ from semibandit.policies.distributions.uniform import UniformSlates
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
-from semibandit.policies.randomness import turn_of
 from semibandit.policies.request import Request
 from semibandit.policies.slate import Slate
 from semibandit.policies.view import View
 from semibandit.theory.cost import Cost, decreasing
-from semibandit.theory.slate import order
 
 __all__ = ["Banditron"]
 
@@ -68,18 +66,18 @@ class Banditron(Learner):
         super().__init__(n_features, labels, cost, a, scale, bias, seed, sparse=False)
         self._w = np.zeros((len(self._labels.names), self.n_inputs))
 
-    def _view(self, x: Vector, draw: int) -> View:
+    def _view(self, x: Vector, request: Request) -> View:
         margin = self._w @ dense(x)
         rows = self._labels.allowed(None, None)
         among, prob = slice(None) if rows is None else rows, np.zeros_like(margin)
-        tie = turned(self._tie, turn_of(draw))
+        tie = turned(self._tie, request.turn)
         prob[among] = self._chances(margin[among], tie[among])
         return View(margin, np.zeros_like(margin), prob, margin, prob)
 
     def _decide(self, view: View, x: Vector, request: Request) -> Slate:
         tie = self._ties(view)
-        leader, chances = order(view.score, tie, 1), self._chances(view.score, tie)
-        random = self._random(x, request.draw)
+        leader, chances = self._best(view.score, tie, 1), self._chances(view.score, tie)
+        random = self._random(request.given, request.draw)
         shown = leader if random.random() >= self.gamma else random.permutation(len(view))[:1]
         slate = self._slate(replace(view, estimate=chances, prob=chances), shown, x, request)
         if not len(shown):
@@ -90,7 +88,7 @@ class Banditron(Learner):
     def _distribution(
         self, view: View, x: Vector, request: Request, choice: Choice, probe: int | None
     ) -> SlateDistribution:
-        leader = self._fixed(view.rows, order(view.score, self._ties(view), 1))
+        leader = self._fixed(view.rows, self._best(view.score, self._ties(view), 1))
         drawn = UniformSlates(choice.n, choice.room)
         return Mixture([(1.0 - self.gamma, leader), (self.gamma, drawn)])
 
@@ -109,7 +107,7 @@ class Banditron(Learner):
     def _chances(self, score: Floats, tie: Floats) -> Floats:
         """How likely each of these labels is shown, if they are all that may be."""
         chances = np.full(len(score), self.gamma / max(len(score), 1))
-        chances[order(score, tie, 1)] += 1.0 - self.gamma
+        chances[self._best(score, tie, 1)] += 1.0 - self.gamma
         return chances
 
     def _settings(self) -> dict[str, object]:

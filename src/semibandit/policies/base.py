@@ -88,8 +88,8 @@ class LearnerBase(Probing, Awaiting):
     # -- what a learner supplies ---------------------------------------------------------------
 
     @abstractmethod
-    def _view(self, x: Vector, draw: int) -> View:
-        """What it thinks of every row for context x."""
+    def _view(self, x: Vector, request: Request) -> View:
+        """What it thinks of every row for a request, whose context the model sees as x."""
 
     @abstractmethod
     def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
@@ -132,7 +132,7 @@ class LearnerBase(Probing, Awaiting):
 
     def _view_of(self, x: Vector, request: Request, rows: Ints | None) -> View:
         """`_view` of the rows that may be shown for a request, sorted; None for all rows."""
-        return self._view(x, request.draw).taken(rows)
+        return self._view(x, request).taken(rows)
 
     def _views_of(
         self, xs: Sequence[Vector], requests: Sequence[Request], rows: Sequence[Ints | None]
@@ -150,11 +150,19 @@ class LearnerBase(Probing, Awaiting):
         """What its state is to be searched for, for each request; None for a look at all."""
         return [None] * len(requests)
 
-    def _pick(self, view: View, x: Vector, slots: int | None, draw: int) -> Ints:
+    def _pick(self, view: View, request: Request) -> Ints:
         """What to show, best first, as places of the view. Lemma 1 on `prob`."""
-        best = order(np.rint(view.score * self._grid), self._ties(view), slots)
+        best = self._best(view.score, self._ties(view), request.slots)
         least = min(self.at_least, self.room(len(best), None))
         return best[: max(cut(view.prob[best], self.a, self.cost), least)]
+
+    def _best(self, score: Floats, tie: Floats, slots: int | None) -> Ints:
+        """The places of the largest scores, best first; equal ones by the order among equals.
+
+        Scores are compared on a grid. Their last bits differ between CPUs, so nothing else may
+        compare them.
+        """
+        return order(np.rint(score * self._grid), tie, slots)
 
     def _ties(self, view: View) -> Floats:
         """The order among equals of the rows of a view."""
@@ -170,14 +178,14 @@ class LearnerBase(Probing, Awaiting):
         limits = (labels, 1 if self.one_slot else slots, self.cost.limit)
         return min(limit for limit in limits if limit is not None)
 
-    def _choose(self, view: View, x: Vector, request: Request) -> Choice:
+    def _choose(self, view: View, request: Request) -> Choice:
         """What to show for a request, before the coin for one more label is tossed."""
-        picked = self._pick(view, x, request.slots, request.draw)
+        picked = self._pick(view, request)
         return Choice(picked, view.n, self.room(view.n, request.slots))
 
     def _decide(self, view: View, x: Vector, request: Request) -> Slate:
         """The slate for a request, by what it thinks of the rows that may be shown."""
-        choice = self._choose(view, x, request)
+        choice = self._choose(view, request)
         if choice.has_room and self._coins_of([request])[0]:
             return self._slates_with_probes([view], [x], [request], [choice.picked])[0]
         return self._slate(view, choice.picked, x, request)
@@ -381,9 +389,12 @@ class LearnerBase(Probing, Awaiting):
             t=self._t, given=request.given, new=request.new, missing=view.missing,
         )  # fmt: skip
 
-    def _random(self, x: Vector, draw: int) -> np.random.Generator:
-        """The draws for this context, round and draw number."""
-        return generator_for(self.seed, self._t, draw, x)
+    def _random(self, given: Vector, draw: int) -> np.random.Generator:
+        """The draws of this round for a draw number and a context as it was given.
+
+        All that a learner draws comes from here; `rank` gives `request.given` and `request.draw`.
+        """
+        return generator_for(self.seed, self._t, draw, given)
 
     def __repr__(self) -> str:
         name = type(self).__name__

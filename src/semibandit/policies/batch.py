@@ -154,10 +154,10 @@ def _turns(requests: Sequence[Request]) -> list[float]:
 
 def choices_of(group: Group) -> list[Choice]:
     """What the learner would show for each request, before its coins are tossed."""
-    learner, views, xs, requests = group
+    learner, views, _, requests = group
     rule = group.rule
     if rule is None:
-        return [learner._choose(views.at(b), xs[b], r) for b, r in enumerate(requests)]
+        return [learner._choose(views.at(b), r) for b, r in enumerate(requests)]
     best, sizes = _choose_together(rule, views, requests)
     room = cache(learner.room)
     found = zip(best, sizes.tolist(), views.n, requests, strict=True)
@@ -247,14 +247,9 @@ def _encoded(learner: Learner, requests: Sequence[Request], first: int) -> Seque
 
 
 def _scaled(learner: Learner, given: Sequence[Vector]) -> Sequence[Vector]:
-    """`learner.scaled` for each of these contexts.
-
-    They are the same to the bit if the learner draws: its draws follow from the bits of x.
-    """
-    rule = learner.fast_rule()
-    draws_nothing = rule is not None and rule.loss is not None
-    plain = draws_nothing and Sparse not in set(map(type, given))
-    if plain and worth_compiling(len(given) * learner.n_features, to_load=None):
+    """`learner.scaled` for each of these contexts, up to the last bits."""
+    usual = learner.fast_rule() is not None and Sparse not in set(map(type, given))
+    if usual and worth_compiling(len(given) * learner.n_features, to_load=None):
         from semibandit.policies import batch_compiled
 
         found = batch_compiled.scale_contexts(np.array(given), learner._rank_scaling)

@@ -32,7 +32,7 @@ class BestLabels(Learner):
     _state: State
 
     @abstractmethod
-    def _judge(self, look: Look, draw: int, rows: Ints | None = None) -> View:
+    def _judge(self, look: Look, request: Request, rows: Ints | None = None) -> View:
         """What it thinks of a look at these rows; None for all."""
 
     @property
@@ -72,7 +72,7 @@ class BestLabels(Learner):
         for request, aim, found in zip(requests, aims, self._find(xs, aims), strict=True):
             n = max(len(self._tie) - len(aim.without) - found.missing, len(found.labels))
             self.looks.add(found.looked, n)
-            view = self._judge(found.look, request.draw, found.labels)
+            view = self._judge(found.look, request, found.labels)
             views.append(view.of(found.look.norm2, found.labels, n, found.missing))
         return views
 
@@ -106,6 +106,6 @@ class BestLabels(Learner):
         rows, first = np.unique(np.concatenate([view.rows, found.labels]), return_index=True)
         margin = np.concatenate([view.margin, found.look.margin])[first]
         norm2 = np.concatenate([view.norm2, found.look.norm2])[first]
-        more = self._judge(Look(x, margin, norm2), request.draw, rows)
+        more = self._judge(Look(x, margin, norm2), request, rows)
         whole = more.of(norm2, rows, view.allowed, view.missing).at_turn(view.turn)
         return whole, np.searchsorted(rows, view.rows[places])

@@ -20,7 +20,7 @@ from semibandit.models.compiled_steps import copy
 from semibandit.policies.compiled_surrogate import clip, prob
 from semibandit.policies.fast_rule import PROBE_DEVIATIONS
 from semibandit.policies.randomness import GOLDEN
-from semibandit.policies.scaling import CLIP, LARGEST, ROUNDING
+from semibandit.policies.scaling import AVERAGE, CLIP, LARGEST, ROUNDING
 from semibandit.theory.slate import SCORE_GRID, TIE_TOLERANCE
 
 __all__ = [
@@ -184,9 +184,9 @@ def standardise_one(x, origin, total, squares, n, z):
 @njit(**FAST)
 def finish_one(z, norm, bias, d):
     """Unit length, and the bias with equal weight; whether there is a direction at all."""
-    if norm == 0.0:
+    if norm <= AVERAGE:
         if bias:
-            z[d] = 1.0
+            z[:d], z[d] = 0.0, 1.0
         return bias
     half = math.sqrt(0.5)
     scale = half / norm if bias else 1.0 / norm

@@ -18,11 +18,11 @@ from semibandit.models.full import Full
 from semibandit.models.model import Look, Model, Sparse, Vector
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
+from semibandit.policies.request import Request
 from semibandit.policies.slate import Slate
 from semibandit.policies.slate_ucb import SlateUCB
 from semibandit.policies.view import View
 from semibandit.theory.cost import Cost, decreasing
-from semibandit.theory.slate import order
 from semibandit.theory.surrogate import Square
 from semibandit.theory.width import Scaled, Width
 
@@ -88,19 +88,19 @@ class Confidit(SlateUCB):
             return replace(vector, value=vector.value / (1.0 + self.alpha))
         return vector / (1.0 + self.alpha)
 
-    def _judge(self, look: Look, draw: int, rows: Ints | None = None) -> View:
-        view = super()._judge(look, draw, rows)
+    def _judge(self, look: Look, request: Request, rows: Ints | None = None) -> View:
+        view = super()._judge(look, request, rows)
         margin = np.clip(look.margin, -self.alpha, 1.0)
         score = margin + view.width
         return View(margin, view.width, self._prob(margin), score, self._prob(score))
 
-    def _pick(self, view: View, x: Vector, slots: int | None, draw: int) -> Ints:
-        return order(view.score, self._ties(view), 1)
+    def _pick(self, view: View, request: Request) -> Ints:
+        return self._best(view.score, self._ties(view), 1)
 
     def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
         look, places = self._margins(slate.x, rows)
         margin = np.clip(look.margin, -self.alpha, 1.0)
-        lucky = self._random(slate.x, 0).random(len(rows)) < (1.0 - self.alpha) / 2.0
+        lucky = self._random(slate.context, 0).random(len(rows)) < (1.0 - self.alpha) / 2.0
         target = np.where(lucky, 1.0, signs)
         self._step(look, margin, rows, target - margin[places])
 

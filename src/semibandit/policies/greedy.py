@@ -99,18 +99,18 @@ class EpsilonGreedy(SecondOrder):
             project=project, at_least=at_least, forget=forget, examination=examination,
         )  # fmt: skip
 
-    def _pick(self, view: View, x: Vector, slots: int | None, draw: int) -> Ints:
-        best = super()._pick(view, x, slots, draw)
-        random = self._random(x, draw)
+    def _pick(self, view: View, request: Request) -> Ints:
+        best = super()._pick(view, request)
+        random = self._random(request.given, request.draw)
         if random.random() >= self.epsilon:
             return best
-        size = _drawn_size(best, len(view), slots)
+        size = _drawn_size(best, len(view), request.slots)
         return np.asarray(random.choice(len(view), size=size, replace=False), dtype=np.intp)
 
     def _distribution(
         self, view: View, x: Vector, request: Request, choice: Choice, probe: int | None
     ) -> SlateDistribution:
-        best = super()._pick(view, x, request.slots, request.draw)
+        best = super()._pick(view, request)
         drawn = UniformSlates(choice.n, _drawn_size(best, choice.n, request.slots))
         greedy = self._fixed(view.rows, best)
         return Mixture([(1.0 - self.epsilon, greedy), (self.epsilon, drawn)])

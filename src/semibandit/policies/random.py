@@ -45,12 +45,13 @@ class Random(Learner):
     ) -> None:  # fmt: skip
         super().__init__(n_features, labels, cost, a, scale, bias, seed, sparse=True)
 
-    def _view(self, x: Vector, draw: int) -> View:
+    def _view(self, x: Vector, request: Request) -> View:
         even, none = np.full(len(self._tie), 0.5), np.zeros(len(self._tie))
         return View(none, none, even, none, even)
 
-    def _pick(self, view: View, x: Vector, slots: int | None, draw: int) -> Ints:
-        return self._random(x, draw).permutation(len(view))[:slots]
+    def _pick(self, view: View, request: Request) -> Ints:
+        random = self._random(request.given, request.draw)
+        return random.permutation(len(view))[: request.slots]
 
     def _distribution(
         self, view: View, x: Vector, request: Request, choice: Choice, probe: int | None

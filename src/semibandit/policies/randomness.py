@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -23,23 +22,19 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ divided by the golden ratio: s
 POSITIONS = 1 << 48  # added to positions in place of draw numbers, which stay far below
 
 
-def generator_for(seed: int, t: int, draw: int, x: Vector) -> np.random.Generator:
+def generator_for(seed: int, t: int, draw: int, given: Vector) -> np.random.Generator:
     """A generator that is a function of seed, round, draw number and context alone.
 
-    A context gives the same generator whether it is dense or sparse.
+    Like a `coin` it follows from the context as it was given, dense or sparse. How a context is
+    scaled differs in the last bit between CPUs, so nothing random may follow from that.
     """
-    index = x.index if isinstance(x, Sparse) else np.flatnonzero(x)
-    value = x.value if isinstance(x, Sparse) else x[index]
-    key = index[value != 0].tobytes() + value[value != 0].tobytes()
-    digest = hashlib.blake2b(key, digest_size=16).digest()
-    words = np.frombuffer(digest, dtype=np.uint32).tolist()
-    return np.random.default_rng([seed, t, draw, *words])
+    return np.random.default_rng([seed, t, draw, int(_words(given)[0])])
 
 
 def coin(seed: int, t: int, draw: int, given: Vector) -> float:
     """A number in [0, 1) that is a function of seed, round, draw number and context alone.
 
-    It follows from the context as it was given: how that was scaled may differ in the last bit.
+    It follows from the context as it was given.
     """
     start = _mixed_int((seed * 1_000_003 + draw) % 2**64)
     word = _mixed_int(int(_words(given)[0]) ^ start)

@@ -19,12 +19,13 @@ from semibandit._util.numba import has_numba
 from semibandit.errors import InputError
 from semibandit.models.model import Arrays, Sparse, Vector, dense, take
 
-__all__ = ["LARGEST", "SCALES", "Scaling", "ScalingSums"]
+__all__ = ["AVERAGE", "LARGEST", "SCALES", "Scaling", "ScalingSums"]
 
 SCALES = ("standard", "unit", "none")
 SUMS = ("unknown", "origin", "sum", "sum2")  # what is kept of each feature
 CLIP = 5.0  # deviations from the mean beyond which a feature is no further away
 ROUNDING = 1e-13  # a variance below this share of the mean square is rounding, not variance
+AVERAGE = 1e-9  # deviations shorter than this are rounding: they have no direction
 LARGEST = 1e100  # of features: the sums of their squares must stay finite
 ALL_ZEROS = "context is all zeros: there is nothing to tell labels apart by"
 
@@ -256,12 +257,12 @@ class Scaling:
     def _finished(self, raw: Vector, z: Floats) -> Vector:
         """Unit length, and the bias with equal weight."""
         norm = float(np.sqrt(z @ z))
-        if norm > 0:
+        if norm > AVERAGE:
             value = z / norm
             if self.bias:
                 value = np.append(value, 1.0) * np.sqrt(0.5)
         elif self.bias:
-            value = np.append(z, 1.0)  # an average context: the bias is all there is
+            value = np.append(np.zeros_like(z), 1.0)  # an average context: the bias is all there is
         else:
             return self._plain(raw, "unit")  # it has no direction but its own
         return _like(raw, value, self.bias)

@@ -107,6 +107,11 @@ class Slate:
     missing: int = 0
 
     @property
+    def context(self) -> Vector:
+        """The context as it was given; as the model sees it, if the slate does not hold that."""
+        return self.x if self.given is None else self.given
+
+    @property
     def slate_propensity(self) -> float | None:
         """How likely exactly this slate was; None if no randomised policy drew it."""
         return (

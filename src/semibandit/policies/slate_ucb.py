@@ -124,15 +124,15 @@ class SecondOrder(BestLabels):
         """Whether `learn` touches no rows but those that learn."""
         return self.project == "learned" and is_partial(type(self._state))
 
-    def _view(self, x: Vector, draw: int) -> View:
-        return self._judged(self._look(x), draw, None)
+    def _view(self, x: Vector, request: Request) -> View:
+        return self._judged(self._look(x), request, None)
 
     def _view_of(self, x: Vector, request: Request, rows: Ints | None) -> View:
         state = self._partial_state(rows)
         if state is None:
             return super()._view_of(x, request, rows)
         assert rows is not None
-        return self._judged(state.look_at(x, rows), request.draw, rows)
+        return self._judged(state.look_at(x, rows), request, rows)
 
     def _views_of(
         self, xs: Sequence[Vector], requests: Sequence[Request], rows: Sequence[Ints | None]
@@ -148,7 +148,7 @@ class SecondOrder(BestLabels):
         views = []
         for b, (x, request) in enumerate(zip(xs, requests, strict=True)):
             part = slice(*ptr[b : b + 2].tolist())
-            views.append(self._judged(Look(x, margin[part], norm2[part]), request.draw, rows[b]))
+            views.append(self._judged(Look(x, margin[part], norm2[part]), request, rows[b]))
         return Views.joined(views)
 
     def _partial_state(self, rows: Ints | None) -> PartialState | None:
@@ -160,11 +160,11 @@ class SecondOrder(BestLabels):
     def _grid(self) -> float:
         return float(getattr(self._state, "grid", SCORE_GRID))
 
-    def _judged(self, look: Look, draw: int, rows: Ints | None) -> View:
+    def _judged(self, look: Look, request: Request, rows: Ints | None) -> View:
         """The view of a look at these rows, with the norms."""
-        return self._judge(look, draw, rows).of(look.norm2, rows)
+        return self._judge(look, request, rows).of(look.norm2, rows)
 
-    def _judge(self, look: Look, draw: int, rows: Ints | None = None) -> View:
+    def _judge(self, look: Look, request: Request, rows: Ints | None = None) -> View:
         """Go by the estimates alone; learners that explore override this.
 
         `rows` are those that the look is of; None for all.
@@ -196,7 +196,7 @@ class SecondOrder(BestLabels):
         margin = np.zeros(len(shown))  # labels that were retired meanwhile learn in no case
         margin[at] = np.clip(look.margin[places], -R, R)
         estimate = self.loss.prob(margin)
-        given = slate.x if slate.given is None else slate.given
+        given = slate.context
         rows_of_one = given if isinstance(given, Sparse) else given[None]
         coins = position_coins(self.seed, self._t, rows_of_one, len(shown))[0]
         seen = coins < looked_at(at_positions(theta, len(shown)), estimate)
@@ -365,7 +365,7 @@ class SlateUCB(SecondOrder):
             examination=examination,
         )  # fmt: skip
 
-    def _judge(self, look: Look, draw: int, rows: Ints | None = None) -> View:
+    def _judge(self, look: Look, request: Request, rows: Ints | None = None) -> View:
         R = self.loss.R
         margin = np.clip(look.margin, -R, R)  # step 2: Δ̂' of the projected weights
         d, K = self._state.dimension(self._t), self._labels.ever

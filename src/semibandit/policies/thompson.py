@@ -15,6 +15,7 @@ from semibandit.models.model import Look, Model
 from semibandit.policies.fast_rule import FastRule
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
+from semibandit.policies.request import Request
 from semibandit.policies.slate_ucb import SecondOrder
 from semibandit.policies.view import View
 from semibandit.theory.cost import Cost, decreasing
@@ -65,12 +66,13 @@ class Thompson(SecondOrder):
             examination=examination,
         )  # fmt: skip
 
-    def _judge(self, look: Look, draw: int, rows: Ints | None = None) -> View:
+    def _judge(self, look: Look, request: Request, rows: Ints | None = None) -> View:
         R = self.loss.R
         margin = np.clip(look.margin, -R, R)
         spread = self.alpha / math.sqrt(self.loss.c_L2) * np.sqrt(np.maximum(look.norm2, 0.0))
-        drawn = self._random(look.x, draw).standard_normal(len(self._tie))  # of every row, so that
-        score = margin + spread * (drawn if rows is None else drawn[rows])  # others change nothing
+        random = self._random(request.given, request.draw)
+        drawn = random.standard_normal(len(self._tie))  # of all rows: candidates change nothing
+        score = margin + spread * (drawn if rows is None else drawn[rows])
         prob = self.loss.prob(np.clip(score, -R, R))
         return View(margin, spread, self.loss.prob(margin), score, prob)
 

@@ -10,7 +10,7 @@ from semibandit._util.arrays import Floats
 from semibandit._util.checks import whole_number
 from semibandit.errors import InputError
 from semibandit.theory.losses import LossKind, check_kind
-from semibandit.theory.slate import read_slots
+from semibandit.theory.slate import SCORE_GRID, read_slots
 from semibandit.theory.surrogate import Surrogate
 from semibandit.worlds.synthetic import Player, Slots, Synthetic
 
@@ -86,7 +86,7 @@ class Adversarial(Synthetic):
             return contexts[0], allowed[0]
         choices = [(x, s) for x in contexts for s in allowed]
         regrets = [self.regret(player, x, s) for x, s in choices]
-        return choices[int(np.argmax(regrets))]
+        return choices[int(np.argmax(np.rint(np.array(regrets) * SCORE_GRID)))]  # not by last bits
 
     def regret(self, player: Player, x: Floats, slots: Slots) -> float:
         """Return by how much the player's slate would cost more than the best one, on average."""

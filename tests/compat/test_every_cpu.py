@@ -1,0 +1,26 @@
+"""The same log and the same learner decide alike on every CPU, with and without numba."""
+
+import numpy as np
+from every_cpu import LEARNERS, elsewhere, played, start
+
+ROUNDING = {"float32": 1e-6}  # how far numbers may be apart; of all others 1e-12
+
+
+def differences(here, there):
+    """The lives with other decisions, and those whose numbers are further apart than rounding."""
+    assert here.keys() == there.keys()
+    other = [name for name in here if here[name][0] != there[name][0]]
+    apart = {
+        name: np.abs(np.subtract(here[name][1], there[name][1])).max()
+        for name in here.keys() - set(other)
+    }
+    return other, [name for name, far in apart.items() if far > ROUNDING.get(name, 1e-12)]
+
+
+def test_slates_probes_and_draws_are_the_same_on_every_cpu():
+    processes = {"here": start()} | {name: start(**how) for name, how in elsewhere().items()}
+    told = {name: played(process) for name, process in processes.items()}
+    here = told.pop("here")
+    assert here.keys() > LEARNERS.keys()
+    for there in told.values():
+        assert differences(here, there) == ([], [])
