@@ -15,7 +15,7 @@ def test_the_adversary_picks_the_worst_it_could_find():
         worst = max(
             world.regret(bandit, world.context(t, k), s) for k in range(6) for s in (1, 2, 4)
         )
-        assert world.regret(bandit, x, slots) == worst
+        assert world.regret(bandit, x, slots) > worst - 2e-9  # compared on a grid of 1e-9
         slate = bandit.rank(x, slots)
         bandit.learn(slate, [i for i in slate.labels if i in world.relevant(t, x)])
 

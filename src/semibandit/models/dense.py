@@ -129,7 +129,11 @@ class DenseBlocks:
         self.n += 1
 
     def subtract(self, row: int, v: Floats, count: int) -> None:
-        """A⁻¹ -= v vᵀ, symmetric to the bit; `count` says how often the row has been updated."""
+        """A⁻¹ -= v vᵀ; `count` says how often the row has been updated.
+
+        It stays symmetric up to rounding: some BLAS kernels round an entry and its mirror image
+        differently.
+        """
         A = self.A_inv[self.block_of[row]]
         if count < COMPENSATED_FROM:
             blas_function("ger", A)(-1.0, v, v, a=A.T, overwrite_a=True)  # in place
