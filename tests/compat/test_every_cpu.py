@@ -3,7 +3,10 @@
 import numpy as np
 from every_cpu import LEARNERS, elsewhere, played, start
 
-ROUNDING = {"float32": 1e-6}  # how far numbers may be apart; of all others 1e-12
+
+def rounding(name):
+    """How far the numbers of a life may be apart."""
+    return 1e-6 if "float32" in name else 1e-12
 
 
 def differences(here, there):
@@ -14,7 +17,7 @@ def differences(here, there):
         name: np.abs(np.subtract(here[name][1], there[name][1])).max()
         for name in here.keys() - set(other)
     }
-    return other, [name for name, far in apart.items() if far > ROUNDING.get(name, 1e-12)]
+    return other, [name for name, far in apart.items() if far > rounding(name)]
 
 
 def test_slates_probes_and_draws_are_the_same_on_every_cpu():
