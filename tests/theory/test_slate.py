@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from brute_force import LEVELS, ordered_subsets, tables, value
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,21 +12,7 @@ import semibandit as sb
 from semibandit.errors import InputError
 from semibandit.theory.slate import order
 
-levels = st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0.0, 1.0)
-probs = st.lists(levels, min_size=1, max_size=6)
-
-
-@st.composite
-def tables(draw):
-    """Arbitrary valid costs for slates of up to 6 labels."""
-    return [
-        sorted(draw(st.lists(levels, min_size=s, max_size=s)), reverse=True) for s in range(1, 7)
-    ]
-
-
-def ordered_subsets(K, most):
-    for s in range(min(K, most) + 1):
-        yield from itertools.permutations(range(K), s)
+probs = st.lists(LEVELS, min_size=1, max_size=6)
 
 
 def expected_ac(p, shown, a, c):
@@ -46,12 +33,6 @@ def expected_p_rank(p, shown, S):
         swaps = sum(answer[j] > answer[i] for i, j in itertools.combinations(shown, 2))
         total += weight * (swaps + S * (sum(answer) - sum(answer[i] for i in shown)))
     return total
-
-
-def value(p, shown, a, c):
-    """ℓ_{a,c} in expectation, up to the part that no slate changes."""
-    s = len(shown)
-    return sum((1 - a) * c(j, s) * (1 - p[i]) - a * p[i] for j, i in enumerate(shown, 1))
 
 
 @given(probs, st.floats(0, 1) | st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, 7), tables())
@@ -83,7 +64,7 @@ def test_lemma_2_is_the_best_ranking_of_independent_labels(p, slots):
     assert len(sb.best_ranking(p, slots)) == min(slots, K)
 
 
-@given(st.lists(levels, min_size=1, max_size=4), st.integers(0, 4), st.floats(0, 1), st.data())
+@given(st.lists(LEVELS, min_size=1, max_size=4), st.integers(0, 4), st.floats(0, 1), st.data())
 def test_expected_losses_are_sums_over_all_answers(p, slots, a, data):
     shown = data.draw(st.permutations(range(len(p))))[: min(slots, len(p))]
     P, index = np.array(p), np.array(shown, dtype=np.intp)

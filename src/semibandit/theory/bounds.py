@@ -1,4 +1,24 @@
-"""The regret bounds of Theorems 1, 2 and 3, with the explicit constants of their proofs."""
+"""The regret bounds of Theorems 1, 2 and 3, with the explicit constants of their proofs.
+
+All three are sums of what one round can cost if every width covers the truth (Lemma 7), that is,
+|Δ_i - Δ̂'_i| <= ε_i for all labels. With p⁺ = p([Δ̂' + ε]_D), J(Y; p) the expected ℓ_{a,c} of a slate
+Y if p holds, and w_i = a + (1-a) c(j_i, |Ŷ|):
+
+    Lemma 5:  J(Ŷ; p) - J(Y*; p) <= J(Ŷ; p) - J(Ŷ; p⁺) = Σ_{i shown} w_i (p⁺_i - p_i)
+                                 <= 2 c_L Σ_{i shown} w_i ε_i <= 2 c_L Σ_{i shown} ε_i,
+
+since p <= p⁺ makes J(Y*; p) >= J(Y*; p⁺) >= J(Ŷ; p⁺), and costs are at most 1. The paper has the
+factor 1-a in front: its last "=" turns a/(1-a) + c into c. Costs up to C > 1 are brought to 1 by
+dividing the loss by a + (1-a) C.
+
+    Lemma 6:  Σ_{i shown} (S+1-ĵ_i) (p⁺_i - p_i) + Σ_{i above j} (p⁺_i p⁺_j - p_i p_j)
+                                 <= 2 (2S-1) c_L Σ_{i shown} ε_i        for ℓ_{p-rank},
+
+with ĵ_i the position in the slate itself: the order by p, which the paper has here, is another.
+
+Σ_t ε_{i,t}² <= M then holds over the rounds in which label i was shown, and only over these: as
+long as a label is not shown, its A_i and its width stay as they are.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +35,16 @@ __all__ = ["theorem1", "theorem2", "theorem3"]
 
 def theorem1(
     *, T: int, d: int, K: int, U: float, loss: Surrogate, a: float = 0.5, delta: float = 0.05,
-    slots: int | None = None,
+    slots: int | None = None, printed: bool = False,
 ) -> float:  # fmt: skip
     """Return Theorem 1's bound on the regret R_T of Figure 2 with `KnownNorm(U, delta)`.
 
-    R_T <= 2(1-a) c_L K sqrt(T M) with M = 2 C d ln(1 + T/d), where C is the factor of x·A⁻¹x in ε²
-    at t = T. It holds with probability at least 1 - delta.
+    R_T <= 2 c_L K sqrt(T M) with M = 2 C d ln(1 + T/d), where C is the factor of x·A⁻¹x in ε² at
+    t = T. It holds with probability at least 1 - delta, for costs of at most 1.
+
+    If all labels may be shown, no round costs more than (1-a) K either, so the bound is the
+    smaller one of this and (1-a) K T: 0 for a = 1. The paper prints 2(1-a) c_L K sqrt(T M); the
+    factor 1-a comes from a mistake in Lemma 5's proof, and regret can be above that.
 
     Parameters
     ----------
@@ -39,7 +63,10 @@ def theorem1(
     delta : float, default 0.05
         δ, the probability that the bound fails, strictly between 0 and 1/e.
     slots : int, optional
-        S, the most labels shown in a round. By Remark 3, sqrt(S K) takes the place of K.
+        S, the most labels shown in a round; a table of costs sets such a limit, too. By Remark 3,
+        sqrt(S K) takes the place of K.
+    printed : bool, default False
+        Whether to return the value that the paper prints, with the factor 1-a.
 
     Returns
     -------
@@ -54,26 +81,33 @@ def theorem1(
     Examples
     --------
     >>> from semibandit.theory.surrogate import Square
-    >>> round(theorem1(T=1000, d=5, K=10, U=1.0, loss=Square()))
-    45657
+    >>> round(theorem1(T=1000, d=5, K=10, U=1.0, loss=Square(), slots=3))
+    50014
+    >>> theorem1(T=1000, d=5, K=10, U=1.0, loss=Square())
+    5000.0
     """
     _check(T, d, K, U, delta)
-    return 2 * (1 - check_a(a)) * loss.c_L * _sum_of_widths(T, d, K, U**2, delta, loss, slots)
+    of_updates, of_noise = confidence(T, d, K, delta, loss)
+    return _covered(T, d, K, U**2 + of_updates + of_noise, loss, a, slots, printed)
 
 
 def theorem2(
     *, T: int, d: int, K: int, U: float, loss: Surrogate, a: float = 0.5, delta: float = 0.05,
-    slots: int | None = None,
+    slots: int | None = None, printed: bool = False,
 ) -> float:  # fmt: skip
     """Return Theorem 2's bound on the regret R_T of Figure 2 with `UnknownNorm(delta)`.
 
     It is Theorem 1's, with d c'_L/c''_L² ln(1 + (T-1)/d) in the place of U² in C, plus the largest
-    regret, 4(1-a) c_L K R, for each of the first rounds, in which the width does not yet cover U:
-    t < d(exp(c''_L² U²/(c'_L d)) - 1) + 1.
+    regret of a round, min(1, 4 c_L R) S, for each of the first rounds, in which the width does not
+    yet cover U: t < d(exp(c''_L² U²/(c'_L d)) - 1) + 1. S is K without a limit; a = 1 then shows
+    all labels from the first round on, and the bound is 0.
+
+    The paper prints 4(1-a) c_L K R for a first round, from 4(1-a) c_L |Ŷ| R in its proof; neither
+    holds: an empty slate that was cut off too soon has regret, too.
 
     Parameters
     ----------
-    T, d, K, U, loss, a, delta, slots
+    T, d, K, U, loss, a, delta, slots, printed
         As for `theorem1`.
 
     Returns
@@ -89,31 +123,33 @@ def theorem2(
     Examples
     --------
     >>> from semibandit.theory.surrogate import Square
-    >>> round(theorem2(T=1000, d=5, K=10, U=1.0, loss=Square()))
-    47167
+    >>> round(theorem2(T=1000, d=5, K=10, U=1.0, loss=Square(), slots=3))
+    51661
     """
     _check(T, d, K, U, delta)
-    a = check_a(a)
-    of_updates, _ = confidence(T, d, K, delta, loss)
-    exponent = loss.c_L2**2 * U**2 / (loss.c_L1 * d)
-    early = T if exponent > 700 else min(T, math.ceil(d * math.expm1(exponent)))
-    later = _sum_of_widths(T, d, K, of_updates, delta, loss, slots)
-    largest = early * 4 * (1 - a) * loss.c_L * _most_shown(slots, K) * loss.R
-    return 2 * (1 - a) * loss.c_L * later + largest
+    of_updates, of_noise = confidence(T, d, K, delta, loss)
+    later = _covered(T, d, K, 2 * of_updates + of_noise, loss, a, slots, printed)
+    S = _most_shown(slots, K)
+    if printed:
+        return later + _uncovered(T, d, U, loss) * 4 * (1 - check_a(a)) * loss.c_L * S * loss.R
+    if a == 1 and S == K:
+        return 0.0
+    return later + _uncovered(T, d, U, loss) * min(1.0, 4 * loss.c_L * loss.R) * S
 
 
 def theorem3(
     *, T: int, d: int, K: int, U: float, loss: Surrogate, slots: int, delta: float = 0.05,
-    printed: bool = False,
+    unknown_norm: bool = False, printed: bool = False,
 ) -> float:  # fmt: skip
     """Return Theorem 3's bound on the regret of ranking (a = 1) under ℓ_{p-rank}.
 
-    R_T <= 4 S c_L sqrt(M S K T) with the M of `theorem1`, if labels are independent given the
+    R_T <= 2(2S-1) c_L sqrt(M S K T) with the M of `theorem1`, if labels are independent given the
     context. It holds with probability at least 1 - delta.
 
     The last line of the paper's proof prints 4 c_L sqrt(M S K T). The factor S of the line before,
     4 S c_L Σ_i sqrt(N_i M) with Σ_i N_i <= S T, got lost there: Cauchy-Schwarz gives
-    Σ_i sqrt(N_i M) <= sqrt(K S T M), and S stays in front.
+    Σ_i sqrt(N_i M) <= sqrt(K S T M), and S stays in front. 2(2S-1) in the place of 4 S is what the
+    proof of Lemma 6 gives before it rounds up.
 
     Parameters
     ----------
@@ -121,8 +157,12 @@ def theorem3(
         As for `theorem1`.
     slots : int
         S, the most labels shown in a round.
+    unknown_norm : bool, default False
+        Whether the width is `UnknownNorm(delta)`, as Remark 3 says that Remark 1 and this theorem
+        can be combined: the M is that of `theorem2`, and each of the first rounds adds the largest
+        regret of a round, S² (p(R) - p(-R)).
     printed : bool, default False
-        Whether to return the value that the paper prints, without the factor S.
+        Whether to return the value that the paper prints, without the factor 2S-1.
 
     Returns
     -------
@@ -138,20 +178,40 @@ def theorem3(
     --------
     >>> from semibandit.theory.surrogate import Square
     >>> round(theorem3(T=1000, d=5, K=10, U=1.0, loss=Square(), slots=2))
-    163346
+    122510
     """
     _check(T, d, K, U, delta)
-    total = 4 * loss.c_L * _sum_of_widths(T, d, K, U**2, delta, loss, slots)
-    return total if printed else _most_shown(slots, K) * total
-
-
-def _sum_of_widths(
-    T: int, d: int, K: int, U2: float, delta: float, loss: Surrogate, slots: int | None
-) -> float:
-    """Return sqrt(S K T M) >= Σ_t Σ_{i shown} ε_{i,t}: K sqrt(T M) if all labels may be shown."""
     of_updates, of_noise = confidence(T, d, K, delta, loss)
-    M = 2 * (U2 + of_updates + of_noise) * d * math.log1p(T / d)
-    return math.sqrt(_most_shown(slots, K) * K * T * M)
+    S, of_norm = _most_shown(slots, K), of_updates if unknown_norm else U**2
+    widths = _sum_of_widths(T, d, K, of_norm + of_updates + of_noise, S)
+    later = (4 if printed else 2 * (2 * S - 1)) * loss.c_L * widths
+    if not unknown_norm:
+        return later
+    largest = float(loss.prob(loss.R) - loss.prob(-loss.R)) * S**2
+    return later + _uncovered(T, d, U, loss) * largest
+
+
+def _covered(
+    T: int, d: int, K: int, C: float, loss: Surrogate, a: float, slots: int | None, printed: bool
+) -> float:
+    """Return what T rounds whose widths cover the truth can cost, in ℓ_{a,c}."""
+    a, S = check_a(a), _most_shown(slots, K)
+    total = 2 * loss.c_L * _sum_of_widths(T, d, K, C, S)
+    if printed:
+        return (1 - a) * total
+    return min(total, (1 - a) * K * T) if S == K else total
+
+
+def _uncovered(T: int, d: int, U: float, loss: Surrogate) -> int:
+    """Return how many rounds come before ε of Remark 1 is as large as that for a known U."""
+    exponent = loss.c_L2**2 * U**2 / (loss.c_L1 * d)
+    return int(T) if exponent > 700 else min(int(T), math.ceil(d * math.expm1(exponent)))
+
+
+def _sum_of_widths(T: int, d: int, K: int, C: float, S: int) -> float:
+    """Return sqrt(S K T M) >= Σ_t Σ_{i shown} ε_{i,t}: K sqrt(T M) if all labels may be shown."""
+    M = 2 * C * d * math.log1p(T / d)
+    return math.sqrt(S * K * T * M)
 
 
 def _most_shown(slots: int | None, K: int) -> int:
