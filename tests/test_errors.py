@@ -25,6 +25,7 @@ BUILT_IN = {
     "DownloadError": OSError,
     "ServiceUnavailable": ConnectionError,
     "AccessDenied": PermissionError,
+    "UnprovenWidth": UserWarning,
 }
 
 

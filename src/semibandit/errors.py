@@ -24,7 +24,10 @@ types alone: any other exception is a bug, and must never look like a wrong requ
     │   └── ShardLost                             a shard has died, and is not back yet
     ├── DownloadError         (OSError)           a data set could not be downloaded
     ├── ServiceUnavailable    (ConnectionError)   the service does not answer, or is overloaded
-    └── AccessDenied          (PermissionError)   the service refuses the key
+    ├── AccessDenied          (PermissionError)   the service refuses the key
+    └── UnprovenWidth         (UserWarning)       a theorem's width, used where it proves nothing
+
+`UnprovenWidth` is a warning; it is raised only if warnings are made errors.
 """
 
 from __future__ import annotations
@@ -51,6 +54,7 @@ __all__ = [
     "UnknownDecision",
     "UnknownKeyword",
     "UnknownLabel",
+    "UnprovenWidth",
 ]
 
 
@@ -136,3 +140,7 @@ class ServiceUnavailable(SemibanditError, ConnectionError):
 
 class AccessDenied(SemibanditError, PermissionError):
     """The service needs a key, or refuses the one that was given."""
+
+
+class UnprovenWidth(SemibanditError, UserWarning):
+    """A width of the theorems is used where nothing says that it covers the truth: a warning."""

@@ -69,6 +69,7 @@ def same(one, two, state_one, state_two, K):
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("model", [sb.Full(), sb.Diagonal()], ids=["full", "diagonal"])
 @pytest.mark.parametrize(("d", "K"), [(5, 12), (34, 9)])
+@pytest.mark.filterwarnings("ignore::semibandit.errors.UnprovenWidth")
 def test_a_runner_is_the_plain_loop(settings, model, d, K):
     T = 700
     X, Y, slots = data(T, d, K)

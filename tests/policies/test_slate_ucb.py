@@ -133,6 +133,7 @@ CASES = [
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(("surrogate", "cost", "width", "a"), CASES)
+@pytest.mark.filterwarnings("ignore::semibandit.errors.UnprovenWidth")
 def test_agrees_with_the_reference(model, surrogate, cost, width, a):
     rounds = 400 if model == "dual" else ROUNDS
     bandit, slow = pair(model, surrogate, cost, width, a, seed=7)
@@ -152,6 +153,7 @@ def test_agrees_with_the_reference(model, surrogate, cost, width, a):
         ("logistic", "constant", "unknown", 4000),
     ],
 )
+@pytest.mark.filterwarnings("ignore::semibandit.errors.UnprovenWidth")
 def test_agrees_with_the_reference_where_the_theorems_widths_are_below_their_cap(
     model, surrogate, cost, width, rounds
 ):

@@ -251,6 +251,45 @@ def test_bounds_refuse_a_outside_0_1(theorem):
         theorem(T=10, d=2, K=3, U=1.0, loss=sb.Square(), a=2)
 
 
+SETTINGS = {"width": sb.KnownNorm(1.0), **FIGURE_2}
+
+
+@pytest.mark.filterwarnings("ignore::semibandit.errors.UnprovenWidth")
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"width": sb.Scaled(0.25)}, "is no confidence bound"),
+        ({"model": sb.Diagonal()}, r"the matrices of Diagonal\(\)"),
+        ({"forget": 100}, "forget=100"),
+        ({"examination": [1, 0.5]}, "examination"),
+        ({"probe": 0.1}, "probe=0.1 costs regret in proportion to T"),
+        ({"at_least": 1}, "at_least=1"),
+        ({"width": sb.KnownNorm(2.0)}, "its width is KnownNorm.U=2.0, .* one with U=1 and"),
+        ({"width": sb.KnownNorm(1.0, 0.1)}, "and delta=0.05"),
+        ({"width": sb.UnknownNorm()}, "its width is UnknownNorm"),
+    ],
+    ids=repr,
+)
+def test_bounds_refuse_learners_of_which_nothing_is_proven(settings, why):
+    bandit = sb.SlateUCB(2, 3, **SETTINGS | settings)
+    problem = {"T": 10, "d": 2, "K": 3, "U": 1.0, "loss": sb.Square(), "slots": 2}
+    for theorem in (bounds.theorem1, bounds.theorem3):
+        with pytest.raises(InputError, match=f"the theorem is not about it: .*{why}"):
+            theorem(**problem, learner=bandit)
+    with pytest.raises(InputError, match="the theorems are about SlateUCB"):
+        bounds.theorem2(**problem, learner=sb.Greedy(2, 3))
+
+
+def test_bounds_take_the_learner_that_they_are_about():
+    problem = {"T": 10, "d": 2, "K": 3, "U": 1.0, "loss": sb.Square(), "slots": 2}
+    known = sb.SlateUCB(2, 3, **SETTINGS)
+    unknown = sb.SlateUCB(2, 3, **SETTINGS | {"width": sb.UnknownNorm()})
+    assert bounds.theorem1(**problem, learner=known) == bounds.theorem1(**problem)
+    assert bounds.theorem2(**problem, learner=unknown) == bounds.theorem2(**problem)
+    assert bounds.theorem3(**problem, learner=known) == bounds.theorem3(**problem)
+    assert bounds.theorem3(**problem, unknown_norm=True, learner=unknown) > 0
+
+
 def test_numbers_may_be_floats():
     problem = {"d": 5, "K": 9, "U": 1, "loss": sb.Square()}
     assert bounds.theorem1(T=1e6, **problem) == bounds.theorem1(T=10**6, **problem)

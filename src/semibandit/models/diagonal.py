@@ -32,6 +32,11 @@ class Diagonal:
     def sparse(self) -> bool:
         return True
 
+    @property
+    def unproven(self) -> str:
+        """Why Lemma 7 does not hold: a direction that was never seen can look well known."""
+        return "the matrices of Diagonal() are not A_i = I + Σ x xᵀ"
+
     def start(self, n_labels: int, n_features: int) -> DiagonalState:
         return DiagonalState(w=np.zeros((n_features, n_labels)), A=np.ones((n_features, n_labels)))
 

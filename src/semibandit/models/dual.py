@@ -93,6 +93,22 @@ class Dual:
     def sparse(self) -> bool:
         return False
 
+    @property
+    def unproven(self) -> str | None:
+        """Why Lemma 7 does not hold; None without a budget."""
+        budget = f"budget={self.budget} forgets support points, so weights are approximate"
+        return None if self.budget is None else budget
+
+    @property
+    def unit_norm(self) -> bool:
+        """Whether k(x, x) <= 1 is known for contexts of length up to 1."""
+        return bool(getattr(self.kernel, "unit_norm", False))
+
+    @property
+    def any_length(self) -> bool:
+        """Whether k(x, x) <= 1 is known for all contexts."""
+        return bool(getattr(self.kernel, "any_length", False))
+
     def start(self, n_labels: int, n_features: int) -> DualState:
         return DualState(
             self.kernel,

@@ -99,6 +99,10 @@ class Full:
     def sparse(self) -> bool:
         return False
 
+    @property
+    def unproven(self) -> None:
+        """A_i = I + Σ x xᵀ, as Lemma 7 has it."""
+
     def start(self, n_labels: int, n_features: int) -> State:
         if self.device is None:
             return FullState.start(n_labels, n_features, str(self.dtype))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,8 @@ Kernel: TypeAlias = Callable[[Floats, Floats], Floats]
 class Linear:
     """k(x, y) = x·y, with which the dual model gives the slates of `Full`."""
 
+    unit_norm: ClassVar[bool] = True  # k(x, x) <= 1 if ||x|| <= 1
+
     def __call__(self, X: Floats, Y: Floats) -> Floats:
         return X @ Y.T
 
@@ -33,6 +35,8 @@ class Linear:
 class Rbf:
     """k(x, y) = exp(-gamma·||x - y||²)."""
 
+    unit_norm: ClassVar[bool] = True
+    any_length: ClassVar[bool] = True  # k(x, x) <= 1 for every x
     gamma: float
 
     def __call__(self, X: Floats, Y: Floats) -> Floats:
@@ -44,6 +48,7 @@ class Rbf:
 class Polynomial:
     """k(x, y) = ((x·y + c)/(1 + c))^degree."""
 
+    unit_norm: ClassVar[bool] = True
     degree: int
     c: float
 

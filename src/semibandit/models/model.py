@@ -29,6 +29,7 @@ __all__ = [
     "one_by_one",
     "take",
     "take_index",
+    "why_unproven",
 ]
 
 Arrays: TypeAlias = dict[str, Array]
@@ -198,6 +199,21 @@ class Model(Protocol):
     def start(self, n_labels: int, n_features: int) -> State:
         """Start a state in which nothing is learned: w_i = 0 and A_i = I."""
         ...
+
+
+def why_unproven(model: Model, *, unit_length: bool) -> str | None:
+    """Why Lemma 7 does not hold with a model, in words; None if it does.
+
+    A model says so itself, by a property `unproven`; one of your own that has none is taken at the
+    worst. With a kernel, `unit_norm` says whether k(x, x) <= 1 for contexts of length up to 1, as
+    the width needs with `unit_length`, and `any_length` whether it is so for all contexts.
+    """
+    why: str | None = getattr(
+        model, "unproven", f"the model {model!r} has no `unproven` that says how it keeps A_i"
+    )
+    if why is None and unit_length and not getattr(model, "unit_norm", True):
+        return f"nothing says that k(x, x) <= 1 with the kernel function of {model!r}"
+    return why
 
 
 def one_by_one(state: State, xs: Sequence[Vector]) -> tuple[Floats, Floats]:

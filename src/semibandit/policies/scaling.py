@@ -7,6 +7,7 @@ shown: the vectors of a whole data set can be computed ahead, and are the same.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ SUMS = ("unknown", "origin", "sum", "sum2")  # what is kept of each feature
 CLIP = 5.0  # deviations from the mean beyond which a feature is no further away
 ROUNDING = 1e-13  # a variance below this share of the mean square is rounding, not variance
 AVERAGE = 1e-9  # deviations shorter than this are rounding: they have no direction
+LONGEST2 = 1.0 + 1e-9  # squared lengths up to this are 1, up to rounding
 LARGEST = 1e100  # of features: the sums of their squares must stay finite
 ALL_ZEROS = "context is all zeros: there is nothing to tell labels apart by"
 
@@ -63,6 +65,8 @@ class Scaling:
     >>> scaling.scaled(np.array([2003.0, 0.3]))  # one deviation above the mean, both of them
     array([0.5       , 0.5       , 0.70710678])
     """
+
+    on_longer: Callable[[], None] | None = None  # called if "none" leaves a context longer than 1
 
     def __init__(self, kind: str, size: int, bias: bool) -> None:
         if kind not in SCALES:
@@ -280,6 +284,8 @@ class Scaling:
         if (kind or self.kind) == "unit":
             value = value / biggest  # first, so that squares neither overflow nor vanish
             value /= np.sqrt(value @ value)
+        elif self.on_longer is not None and value @ value > LONGEST2:
+            self.on_longer()
         return _like(raw, value, self.bias)
 
     def _plain_rows(self, X: Any, first: int) -> Any:
@@ -294,6 +300,8 @@ class Scaling:
             if self.kind == "unit":
                 rows = csr_array(rows.multiply(1.0 / biggest[:, None]))
                 rows = csr_array(rows.multiply(1.0 / np.sqrt(rows.power(2).sum(axis=1))[:, None]))
+            elif self.on_longer is not None and rows.power(2).sum(axis=1).max() > LONGEST2:
+                self.on_longer()
             return rows
         rows = np.nan_to_num(X, nan=0.0) if np.isnan(X).any() else X
         rows = np.concatenate([rows, np.ones((T, 1))], axis=1) if self.bias else rows
@@ -302,6 +310,8 @@ class Scaling:
         if self.kind == "unit":
             rows = rows / biggest[:, None]
             rows /= np.sqrt(np.einsum("tc,tc->t", rows, rows))[:, None]
+        elif self.on_longer is not None and (rows * rows).sum(axis=1).max(initial=0.0) > LONGEST2:
+            self.on_longer()
         return rows
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -9,9 +10,18 @@ import numpy as np
 
 from semibandit._util.arrays import Bools, Floats, Ints
 from semibandit._util.checks import is_number
-from semibandit.errors import InputError
+from semibandit.errors import InputError, UnprovenWidth
 from semibandit.models.full import Full, FullState
-from semibandit.models.model import Arrays, ForgettingState, Look, Model, Sparse, State, Vector
+from semibandit.models.model import (
+    Arrays,
+    ForgettingState,
+    Look,
+    Model,
+    Sparse,
+    State,
+    Vector,
+    why_unproven,
+)
 from semibandit.models.partial import PartialState
 from semibandit.models.sharded.model import ShardedModel
 from semibandit.policies.batch import worth_compiling
@@ -37,7 +47,7 @@ from semibandit.policies.view import View, Views
 from semibandit.theory.cost import Cost, decreasing
 from semibandit.theory.slate import SCORE_GRID
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
-from semibandit.theory.width import Scaled, Width, is_spread_width
+from semibandit.theory.width import Scaled, Width, is_confidence_width, is_spread_width
 
 __all__ = ["SecondOrder", "SlateUCB"]
 
@@ -307,7 +317,8 @@ class SlateUCB(SecondOrder):
         The link from margins to probabilities: `Square()`, `Logistic(R)`, or your own `Surrogate`.
     width : Width
         How much to explore: `Scaled(alpha)` in practice; `KnownNorm(U)` and `UnknownNorm()` are
-        the theorems' own. Any function of the form of `Width` will do.
+        the theorems' own, which warn (`UnprovenWidth`) where nothing is proven of them. Any
+        function of the form of `Width` will do.
     cost : function or table
         What a wrong label costs in which position: `decreasing`, `constant`, any function c(i, s)
         of position and slate size, or a table of rows.
@@ -348,6 +359,8 @@ class SlateUCB(SecondOrder):
     True
     """
 
+    _longer = False  # whether a context was longer than 1
+
     def __init__(
         self, n_features: int | NamedFeatures, labels: int | Sequence[Label], *,
         model: Model = Full(),
@@ -364,6 +377,41 @@ class SlateUCB(SecondOrder):
             project=project, probe=probe, at_least=at_least, forget=forget,
             examination=examination,
         )  # fmt: skip
+        if not is_confidence_width(width):
+            return
+        if (why := self.unproven) is not None:
+            warn_unproven(width, why)
+        elif scale == "none" and width.unit_length and not getattr(model, "any_length", False):
+            self._scaling.on_longer = self._warn_longer
+
+    @property
+    def unproven(self) -> str | None:
+        """Why the widths need not cover the truth (Lemma 7), in words; None if they do.
+
+        It knows the settings and the contexts since the learner was made or loaded, not the world:
+        that labels follow eq. (2) is yours to say.
+
+        Examples
+        --------
+        >>> import semibandit as sb
+        >>> sb.SlateUCB(2, 3, width=sb.KnownNorm(1.0)).unproven
+        >>> sb.SlateUCB(2, 3).unproven
+        'Scaled(alpha=0.25) is no confidence bound'
+        """
+        if not is_confidence_width(self.width):
+            return f"{self.width!r} is no confidence bound"
+        if (why := why_unproven(self.model, unit_length=self.width.unit_length)) is not None:
+            return why
+        if self.forget is not None:
+            return f"forget={self.forget:g} makes A_i smaller again"
+        if self.examination is not None:
+            return "with examination, what is learned depends on what was clicked"
+        return "a context was longer than 1" if self._longer else None
+
+    def _warn_longer(self) -> None:
+        """Warn of a context that is longer than 1, once."""
+        self._scaling.on_longer, self._longer = None, True
+        warn_unproven(self.width, "a context is longer than 1; scale='unit' makes them of length 1")
 
     def _judge(self, look: Look, request: Request, rows: Ints | None = None) -> View:
         R = self.loss.R
@@ -390,3 +438,12 @@ class SlateUCB(SecondOrder):
 
     def _settings(self) -> dict[str, object]:
         return {**super()._settings(), "width": self.width, "probe": self.probe}
+
+
+def warn_unproven(width: object, why: str) -> None:
+    """Warn that a width of the theorems is used where nothing is proven."""
+    warnings.warn(
+        f"width = {width!r}, but Lemma 7 does not say that it covers the truth here: {why}",
+        UnprovenWidth,
+        stacklevel=3,
+    )

@@ -23,8 +23,10 @@ long as a label is not shown, its A_i and its width stay as they are.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from semibandit._util.checks import finite_number
+from semibandit.errors import InputError
 from semibandit.theory.cost import check_a
 from semibandit.theory.slate import read_slots
 from semibandit.theory.surrogate import Surrogate
@@ -35,7 +37,7 @@ __all__ = ["theorem1", "theorem2", "theorem3"]
 
 def theorem1(
     *, T: int, d: int, K: int, U: float, loss: Surrogate, a: float = 0.5, delta: float = 0.05,
-    slots: int | None = None, printed: bool = False,
+    slots: int | None = None, printed: bool = False, learner: object = None,
 ) -> float:  # fmt: skip
     """Return Theorem 1's bound on the regret R_T of Figure 2 with `KnownNorm(U, delta)`.
 
@@ -67,6 +69,9 @@ def theorem1(
         sqrt(S K) takes the place of K.
     printed : bool, default False
         Whether to return the value that the paper prints, with the factor 1-a.
+    learner : SlateUCB, optional
+        The learner whose regret it is about. It changes nothing, but it is refused if nothing is
+        proven of it: see `ConfidenceWidth`; and probes and `at_least` cost regret of their own.
 
     Returns
     -------
@@ -76,7 +81,8 @@ def theorem1(
     Raises
     ------
     InputError
-        If T, d or K is less than 1, or U, a, delta or slots is out of range.
+        If T, d or K is less than 1, U, a, delta or slots is out of range, or the theorem is not
+        about the learner.
 
     Examples
     --------
@@ -87,13 +93,14 @@ def theorem1(
     5000.0
     """
     _check(T, d, K, U, delta)
+    _check_learner(learner, U, delta)
     of_updates, of_noise = confidence(T, d, K, delta, loss)
     return _covered(T, d, K, U**2 + of_updates + of_noise, loss, a, slots, printed)
 
 
 def theorem2(
     *, T: int, d: int, K: int, U: float, loss: Surrogate, a: float = 0.5, delta: float = 0.05,
-    slots: int | None = None, printed: bool = False,
+    slots: int | None = None, printed: bool = False, learner: object = None,
 ) -> float:  # fmt: skip
     """Return Theorem 2's bound on the regret R_T of Figure 2 with `UnknownNorm(delta)`.
 
@@ -107,7 +114,7 @@ def theorem2(
 
     Parameters
     ----------
-    T, d, K, U, loss, a, delta, slots, printed
+    T, d, K, U, loss, a, delta, slots, printed, learner
         As for `theorem1`.
 
     Returns
@@ -127,6 +134,7 @@ def theorem2(
     51661
     """
     _check(T, d, K, U, delta)
+    _check_learner(learner, None, delta)
     of_updates, of_noise = confidence(T, d, K, delta, loss)
     later = _covered(T, d, K, 2 * of_updates + of_noise, loss, a, slots, printed)
     S = _most_shown(slots, K)
@@ -139,7 +147,7 @@ def theorem2(
 
 def theorem3(
     *, T: int, d: int, K: int, U: float, loss: Surrogate, slots: int, delta: float = 0.05,
-    unknown_norm: bool = False, printed: bool = False,
+    unknown_norm: bool = False, printed: bool = False, learner: object = None,
 ) -> float:  # fmt: skip
     """Return Theorem 3's bound on the regret of ranking (a = 1) under ℓ_{p-rank}.
 
@@ -163,6 +171,8 @@ def theorem3(
         regret of a round, S² (p(R) - p(-R)).
     printed : bool, default False
         Whether to return the value that the paper prints, without the factor 2S-1.
+    learner : SlateUCB, optional
+        As for `theorem1`.
 
     Returns
     -------
@@ -172,7 +182,8 @@ def theorem3(
     Raises
     ------
     InputError
-        If T, d or K is less than 1, or U, delta or slots is out of range.
+        If T, d or K is less than 1, U, delta or slots is out of range, or the theorem is not
+        about the learner.
 
     Examples
     --------
@@ -181,6 +192,7 @@ def theorem3(
     122510
     """
     _check(T, d, K, U, delta)
+    _check_learner(learner, U if not unknown_norm else None, delta)
     of_updates, of_noise = confidence(T, d, K, delta, loss)
     S, of_norm = _most_shown(slots, K), of_updates if unknown_norm else U**2
     widths = _sum_of_widths(T, d, K, of_norm + of_updates + of_noise, S)
@@ -224,3 +236,19 @@ def _check(T: int, d: int, K: int, U: float, delta: float) -> None:
     for name, value, least in (("T", T, 1), ("d", d, 1), ("K", K, 1), ("U", U, 0)):
         finite_number(name, value, least=least)
     check_delta(delta)
+
+
+def _check_learner(learner: Any, U: float | None, delta: float) -> None:
+    """Refuse a learner that the theorem is not about; U is None if it is about `UnknownNorm`."""
+    if learner is None:
+        return
+    why = getattr(learner, "unproven", "the theorems are about SlateUCB")
+    if why is None and learner.probe > 0 and learner.a < 1:
+        why = f"probe={learner.probe:g} costs regret in proportion to T"
+    if why is None and learner.at_least > 0:
+        why = f"at_least={learner.at_least} shows labels whatever they cost"
+    if why is None and (getattr(learner.width, "U", None), learner.width.delta) != (U, delta):
+        needed = f"delta={delta:g}" if U is None else f"U={U:g} and delta={delta:g}"
+        why = f"its width is {learner.width!r}, and the bound is for one with {needed}"
+    if why is not None:
+        raise InputError(f"learner = {learner!r}, but the theorem is not about it: {why}")

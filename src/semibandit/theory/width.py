@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, TypeGuard
+from typing import ClassVar, Protocol, TypeGuard
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from semibandit.errors import InputError
 from semibandit.theory.surrogate import Surrogate
 
 __all__ = [
+    "ConfidenceWidth",
     "KnownNorm",
     "Scaled",
     "SpreadWidth",
@@ -25,6 +26,7 @@ __all__ = [
     "Width",
     "check_delta",
     "confidence",
+    "is_confidence_width",
     "is_spread_width",
 ]
 
@@ -74,6 +76,33 @@ class SpreadWidth:
         return np.minimum(spread * np.sqrt(np.maximum(norm2, 0.0)), 2.0 * loss.R)
 
 
+class ConfidenceWidth:
+    """A width that covers the truth in all rounds with probability 1 - δ, by Lemma 7.
+
+    With probability at least 1 - δ, |Δ_i - Δ̂'_i| <= ε_i for every label i and every context, in all
+    rounds, whoever chooses the contexts and whatever is shown, if
+
+    - labels follow eq. (2) with weights u_i that do not change: P(y_i = 1 | x) = p(u_i·x) with the
+      p of the learner's loss, ||u_i|| <= U, u_i·x in D, and x the context as the model sees it,
+      after scaling;
+    - A_i = I + Σ x xᵀ over the rounds in which i was shown, as with `Full` and, in the features of
+      its kernel function, `Dual` without a budget; not with `Diagonal`, nor with `forget`;
+    - all that was shown is learned, or what is learned does not depend on the answers: not with
+      `examination`, which learns more of what was clicked;
+    - ||x|| <= 1, or k(x, x) <= 1 with a kernel: not with `scale="none"` and longer contexts.
+
+    Probes, `at_least`, candidates, draws and either `project` change nothing of this. Where one of
+    these is known not to hold, a learner warns by `UnprovenWidth`, and `learner.unproven` says why.
+    """
+
+    unit_length: ClassVar[bool] = True  # whether ||x|| <= 1 is needed
+
+
+def is_confidence_width(width: object) -> TypeGuard[ConfidenceWidth]:
+    """Return whether Lemma 7 is about this width."""
+    return isinstance(width, ConfidenceWidth)
+
+
 def is_spread_width(width: Width) -> TypeGuard[SpreadWidth]:
     """Return whether the width is a spread times sqrt(x·A⁻¹x), label by label, and nothing else."""
     return isinstance(width, SpreadWidth) and type(width).__call__ is SpreadWidth.__call__
@@ -118,13 +147,14 @@ class Scaled(SpreadWidth):
 
 
 @dataclass(frozen=True)
-class KnownNorm(SpreadWidth):
+class KnownNorm(SpreadWidth, ConfidenceWidth):
     """The ε of Figure 2, step 3, if ||u_i|| <= U is known; it is capped at 2R.
 
     ε² = x·A⁻¹x (U² + d c'_L/c''_L² ln(1 + (t-1)/d) + 12/c''_L (c'_L/c''_L + 3 L(-R)) ln(K(t+4)/δ)).
 
     With probability at least 1 - δ, the true margin of every label in every round is within ε of
-    the estimate (Lemma 7).
+    the estimate (Lemma 7), if all holds that `ConfidenceWidth` lists: full matrices, contexts of
+    length at most 1, no forgetting, no `examination`.
 
     Parameters
     ----------
@@ -159,11 +189,12 @@ class KnownNorm(SpreadWidth):
 
 
 @dataclass(frozen=True)
-class UnknownNorm(SpreadWidth):
+class UnknownNorm(SpreadWidth, ConfidenceWidth):
     """The ε of Remark 1, if no bound U is known; it is capped at 2R.
 
     It is that of `KnownNorm` with d c'_L/c''_L² ln(1 + (t-1)/d) in the place of U². The paper
-    writes max{..., 4R²}, but says that ε² is capped at 4R²: it is a min.
+    writes max{..., 4R²}, but says that ε² is capped at 4R²: it is a min. It covers the truth as
+    `KnownNorm` does, from the round on in which what takes the place of U² is as large.
 
     Parameters
     ----------
