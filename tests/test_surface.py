@@ -19,8 +19,8 @@ LearnerSpec Logistic Mixed Model NotShown PlackettLuce Play PositionBias Positio
 ReplayedLog Scaled Scores SemibanditError ServedSlate Sharded Shards Slate SlateUCB Square State
 StoreError Surrogate Synthetic Thompson Trace Tuned UnknownLabel UnknownNorm Width best_ranking
 best_slate bounds compare constant decreasing errors evaluate expected_loss grid hamming linear load
-loss_ac loss_p_rank loss_rank play polynomial position_bias rbf read_dataset replay replay_log sweep
-tune
+loss_ac loss_p_rank loss_rank loss_rank_scores play polynomial position_bias rbf read_dataset replay
+replay_log sweep tune
 """
 
 

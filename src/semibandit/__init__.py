@@ -59,7 +59,14 @@ from semibandit.policies.slate_ucb import SlateUCB
 from semibandit.policies.thompson import Thompson
 from semibandit.theory import bounds
 from semibandit.theory.cost import constant, decreasing
-from semibandit.theory.losses import expected_loss, hamming, loss_ac, loss_p_rank, loss_rank
+from semibandit.theory.losses import (
+    expected_loss,
+    hamming,
+    loss_ac,
+    loss_p_rank,
+    loss_rank,
+    loss_rank_scores,
+)
 from semibandit.theory.slate import best_ranking, best_slate
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
 from semibandit.theory.width import KnownNorm, Scaled, UnknownNorm, Width
@@ -135,6 +142,7 @@ __all__ = [
     "loss_ac",
     "loss_p_rank",
     "loss_rank",
+    "loss_rank_scores",
     "play",
     "polynomial",
     "position_bias",

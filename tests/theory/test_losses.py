@@ -1,5 +1,6 @@
 import itertools
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,6 +40,53 @@ def test_losses_are_their_definitions(Y, shown, spare, a):
     assert sb.loss_rank(Y, shown, K) == pairs_wrong(Y, f, range(K))
     S = s + spare
     assert sb.loss_p_rank(Y, shown, S) == pairs_wrong(Y, f, shown) + S * missed
+
+
+levels = st.sampled_from([0.0, 0.5, 1.0]) | st.floats(-2, 2)
+
+
+@given(answers, st.lists(levels, min_size=K, max_size=K), slates)
+def test_the_ranking_loss_of_scores_counts_ties_by_half(Y, f, shown):
+    assert sb.loss_rank_scores(Y, f) == pairs_wrong(Y, f, range(K))
+    assert sb.loss_rank_scores(Y, as_ranking(shown)) == sb.loss_rank(Y, shown, K)
+
+
+@pytest.mark.parametrize("scores", [[0.1, float("nan")], [[0.1, 0.2]], 3, ["a", "b"], None])
+def test_scores_that_are_none_are_refused(scores):
+    with pytest.raises(InputError, match=r"scores = .*one number per label"):
+        sb.loss_rank_scores({0}, scores)
+
+
+def test_scores_must_have_the_relevant_labels():
+    with pytest.raises(InputError, match=r"relevant = \[2\], but scores has labels 0 to 1"):
+        sb.loss_rank_scores({2}, [0.1, 0.2])
+
+
+def test_pairs_that_no_joint_law_has_are_refused():
+    prob, shown = np.array([0.5, 0.6, 0.1]), np.array([0, 1])
+    for joint, said in (
+        (0.7, "0.7, but .* with 0.1 to 0.5"),
+        (0.05, "0.05, but .* with 0.1 to 0.5"),
+        (np.nan, "nan"),
+    ):
+        for kind in ("p_rank", "rank"):
+            with pytest.raises(InputError, match=rf"both\(0, 1\) = {said}"):
+                sb.expected_loss(kind, prob, shown, both=lambda i, j, q=joint: np.full(len(i), q))
+        with pytest.raises(InputError, match=r"both\(1, 0\)"):
+            sb.best_ranking(prob, 2, both=lambda i, j, q=joint: np.full(len(i), q))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [[0.5, 0, 0], [0, 0.5, 0], [0, 0, 0.5]],  # each two exclude each other, at ½ each
+        [[0.5, 0.5, 0.5], [0.5, 0.5, 0], [0.5, 0, 0.5]],  # 0 = 1 and 0 = 2, but never 1 and 2
+    ],
+)
+def test_pairs_that_no_three_labels_have_are_refused(table):
+    together = np.array(table)
+    with pytest.raises(InputError, match=r"no joint law of the labels \[.*\] has these pairs"):
+        sb.best_ranking([0.5, 0.5, 0.5], 2, both=lambda i, j: together[i, j])
 
 
 def test_wrong_arguments_are_refused():

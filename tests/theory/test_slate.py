@@ -7,6 +7,7 @@ import pytest
 from brute_force import LEVELS, ordered_subsets, tables, value
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 import semibandit as sb
 from semibandit.errors import InputError
@@ -62,6 +63,70 @@ def test_lemma_2_is_the_best_ranking_of_independent_labels(p, slots):
     best = min(risk(other) for other in ordered_subsets(K, slots))
     assert risk(sb.best_ranking(p, slots)) <= best + 1e-9
     assert len(sb.best_ranking(p, slots)) == min(slots, K)
+
+
+@st.composite
+def joint_laws(draw):
+    """Up to 4 labels that depend on each other: all answers, and how likely each one is."""
+    K = draw(st.integers(1, 4))
+    answers = np.array([*itertools.product([0, 1], repeat=K)])
+    weight = np.array(draw(st.lists(LEVELS, min_size=2**K, max_size=2**K)))
+    return answers, weight / weight.sum() if weight.sum() > 0 else np.full(2**K, 0.5**K)
+
+
+@given(joint_laws(), st.integers(1, 5))
+def test_lemma_2_without_independence_has_the_best_of_all_rankings(law, slots):
+    answers, weight = law
+    p, pairs = np.minimum(weight @ answers, 1.0), (answers * weight[:, None]).T @ answers
+
+    def risk(shown):  # by the definition, over all answers
+        losses = [sb.loss_p_rank(set(np.flatnonzero(y).tolist()), shown, slots) for y in answers]
+        return float(weight @ losses)
+
+    best = min(risk(other) for other in ordered_subsets(len(p), slots))
+    shown = sb.best_ranking(p, slots, both=lambda i, j: pairs[i, j])
+    assert risk(shown.tolist()) <= best + 1e-9
+    independent = sb.best_ranking(p, slots, both=lambda i, j: p[i] * p[j])
+    assert independent.tolist() == sb.best_ranking(p, slots).tolist()
+
+
+@given(joint_laws(), st.data())
+def test_the_probabilities_are_the_best_scores_for_the_ranking_loss_under_any_joint_law(law, data):
+    answers, weight = law
+    p = np.round(weight @ answers, 12)
+
+    def risk(f):
+        losses = [sb.loss_rank_scores(np.flatnonzero(y).tolist(), f) for y in answers]
+        return float(weight @ losses)
+
+    other = data.draw(st.lists(LEVELS, min_size=len(p), max_size=len(p)))
+    assert risk(p) <= risk(other) + 1e-9
+    slots = data.draw(st.integers(0, len(p)))  # and of slates, the most probable labels are best
+    shown = sb.best_ranking(p, slots)
+    slate = data.draw(st.permutations(range(len(p))))[:slots]
+    first, second = np.zeros((2, len(p)))
+    first[shown], second[slate] = np.arange(slots, 0, -1), np.arange(slots, 0, -1)
+    assert risk(first) <= risk(second) + 1e-9
+
+
+def test_without_independence_the_ranking_of_lemma_2_can_lose_a_half_more():
+    """Of 3 labels and 2 slots, over all joint laws with p_1 >= p_2 >= p_3: a linear program."""
+    answers = np.array([*itertools.product([0, 1], repeat=3)])
+    order_of_p = np.array([[y[1] - y[0], y[2] - y[1]] for y in answers]).T  # p_j - p_i <= 0
+
+    def losses(shown):
+        return np.array([sb.loss_p_rank(set(np.flatnonzero(y)), shown, 2) for y in answers])
+
+    worst = [
+        -linprog(losses(other) - losses((0, 1)), order_of_p, [0, 0], np.ones((1, 8)), [1.0]).fun
+        for other in ordered_subsets(3, 2)
+    ]
+    assert max(worst) == pytest.approx(0.5)
+
+
+def test_too_many_sets_to_try_are_refused():
+    with pytest.raises(InputError, match="there are 75394027566 sets to try, more than 100000"):
+        sb.best_ranking(np.full(60, 0.5), 10, both=lambda i, j: np.full(len(i), 0.25))
 
 
 @given(st.lists(LEVELS, min_size=1, max_size=4), st.integers(0, 4), st.floats(0, 1), st.data())

@@ -40,6 +40,24 @@ def test_slope_and_curvature_are_derivatives(loss):
     assert np.all(np.diff(p) > 0)
 
 
+OWN = sb.Surrogate(L=lambda m: (2.0 - m) ** 2 + np.exp(-m), R=0.9, name="own")
+
+
+@pytest.mark.parametrize("loss", [*BOTH, OWN], ids=repr)
+def test_lemmas_3_and_4_the_true_margin_is_best_and_the_variance_is_below_the_mean(loss):
+    """For every true Δ and every Δ̂ of a grid on D, both ends included."""
+    grid = np.linspace(-loss.R, loss.R, 401)
+    truth, guess = np.meshgrid(grid, grid, indexing="ij")
+    p = loss.prob(truth)
+    click, skip = (loss.value(s * guess) - loss.value(s * truth) for s in (1, -1))
+    mean = p * click + (1 - p) * skip  # E[L(sΔ̂) - L(sΔ)]
+    variance = p * (1 - p) * (click - skip) ** 2
+    assert mean.min() >= -1e-12
+    assert np.all(np.argmin(mean, axis=1) == np.arange(len(grid)))  # Lemma 3
+    assert np.all(mean >= loss.c_L2 / 2 * (guess - truth) ** 2 - 1e-12)  # in the proof of Lemma 4
+    assert np.all(variance <= 2 * loss.c_L1 / loss.c_L2 * mean + 1e-12)  # Lemma 4
+
+
 def test_the_papers_constants():
     square, logistic = sb.Square(), sb.Logistic(3.0)
     assert (square.c_L, square.c_L1, square.c_L2, square.worst) == (0.5, 4.0, 1.0, 2.0)

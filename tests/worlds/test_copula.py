@@ -5,7 +5,7 @@ from scipy import stats
 from semibandit.worlds import copula
 
 
-@pytest.mark.parametrize("correlation", [0.0, 0.3, 0.9])
+@pytest.mark.parametrize("correlation", [0.0, 0.3, 0.9, -0.1, -1 / 6])
 def test_a_copula_keeps_the_marginals_and_makes_pairs_as_said(correlation):
     p = np.array([0.02, 0.3, 0.5, 0.5, 0.8, 0.0, 1.0])
     random = np.random.default_rng(0)
@@ -19,7 +19,7 @@ def test_a_copula_keeps_the_marginals_and_makes_pairs_as_said(correlation):
 
 def test_pair_probabilities_are_the_bivariate_normal_integral():
     random = np.random.default_rng(1)
-    for p, q, rho in random.uniform(0.001, 0.999, size=(60, 3)):
+    for p, q, rho in random.uniform([0.001, 0.001, -0.999], 0.999, size=(90, 3)):
         normal = stats.multivariate_normal([0, 0], [[1, rho], [rho, 1]])
         exact = normal.cdf([stats.norm.ppf(p), stats.norm.ppf(q)])
         assert copula.both(np.array([p]), np.array([q]), rho)[0] == pytest.approx(exact, abs=1e-6)

@@ -20,7 +20,7 @@ def test_margins_stay_in_D_and_contexts_on_the_sphere(world):
     assert pytest.approx(np.linalg.norm(world.u, axis=1).max()) == world.U
 
 
-@pytest.mark.parametrize("correlation", [0.0, 0.5])
+@pytest.mark.parametrize("correlation", [0.0, 0.5, -0.16])
 @pytest.mark.parametrize("kind", ["ac", "hamming", "rank", "p_rank"])
 def test_expected_losses_are_the_mean_of_sampled_ones(kind, correlation):
     world = sb.Synthetic(6, 7, correlation=correlation, seed=1)
@@ -52,6 +52,23 @@ def test_no_slate_beats_the_best_one():
             )
 
 
+def test_labels_that_exclude_each_other_are_relevant_together_less_often():
+    worlds = [sb.Synthetic(5, 4, correlation=rho, seed=3) for rho in (-1 / 3, 0.0, 0.5)]
+    x, i, j = worlds[0].context(0), np.array([0, 1]), np.array([2, 3])
+    less, independent, more = (world.both(x)(i, j) for world in worlds)
+    assert np.all(less < independent)
+    assert np.all(independent < more)
+
+
+def test_the_best_ranking_of_correlated_labels_is_that_of_lemma_2():
+    """One correlation for all pairs: what is more probable alone is so together with others."""
+    for seed in range(30):
+        world = sb.Synthetic(4, 5, correlation=0.9 if seed % 2 else -0.25, seed=seed)
+        x = world.context(0)
+        best = sb.best_ranking(world.prob(x), 3, both=world.both(x))
+        assert best.tolist() == world.best("p_rank", x, slots=3).tolist()
+
+
 def test_rounds_do_not_depend_on_who_asks_and_when():
     one, two = (sb.Synthetic(5, 6, density=0.2, correlation=0.3, seed=8) for _ in range(2))
     forward = [(one.context(t), one.relevant(t, one.context(t))) for t in range(20)]
@@ -66,7 +83,8 @@ def test_rounds_do_not_depend_on_who_asks_and_when():
         ({"density": 0.0}, r"density = 0.0, but Square\(\) gives probabilities in \(0, 1\)"),
         ({"density": 0.01, "loss": sb.Logistic(2.0)}, r"gives probabilities in \(0\.119, 0\.881\)"),
         ({"density": 0.97}, "more than this world can reach"),
-        ({"correlation": 1.0}, "correlation = 1.0"),
+        ({"correlation": 1.0}, "correlation = 1.0, but 5 labels can have one from -0.25 to below"),
+        ({"correlation": -0.3}, "correlation = -0.3, but 5 labels can have one from -0.25"),
         ({"U": 2.0}, "U = 2.0"),
         ({"U": 0.5, "density": 0.1}, "U or density, not both"),
         ({"U": "1"}, "U = '1'"),

@@ -6,7 +6,7 @@ its labels decreasing positive values and every other label 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -15,7 +15,12 @@ from semibandit._util.arrays import Bools, Floats, Ints
 from semibandit._util.checks import shortened
 from semibandit.errors import InputError
 from semibandit.theory.cost import Cost, Costs, check_a, decreasing
-from semibandit.theory.slate import read_probabilities, read_slots
+from semibandit.theory.slate import (
+    PairProbability,
+    pair_probabilities,
+    read_probabilities,
+    read_slots,
+)
 
 __all__ = [
     "LOSS_KINDS",
@@ -26,11 +31,11 @@ __all__ = [
     "loss_ac",
     "loss_p_rank",
     "loss_rank",
+    "loss_rank_scores",
 ]
 
 LossKind: TypeAlias = Literal["ac", "hamming", "rank", "p_rank"]
 LOSS_KINDS: tuple[LossKind, ...] = ("ac", "hamming", "rank", "p_rank")
-PairProbability: TypeAlias = Callable[[Ints, Ints], Floats]
 
 Relevant: TypeAlias = Collection[Hashable]
 Shown: TypeAlias = Sequence[Hashable]
@@ -144,6 +149,47 @@ def loss_rank(relevant: Relevant, shown: Shown, n_labels: int) -> float:
     return _swaps(hit) + missed * wrong + 0.5 * missed * hidden_wrong
 
 
+def loss_rank_scores(relevant: Collection[int], scores: Sequence[float] | Floats) -> float:
+    """Return ℓ_rank(Y, f) of section 4 for any scores f of all labels, ties and all.
+
+    A pair of a relevant and an irrelevant label counts 1 if the irrelevant one has the larger
+    score, and 1/2 if both have the same. `loss_rank` is this for a slate.
+
+    Parameters
+    ----------
+    relevant : collection of int
+        Y, the indices of the relevant labels.
+    scores : sequence of float
+        f_i of every label i.
+
+    Returns
+    -------
+    float
+        ℓ_rank.
+
+    Raises
+    ------
+    InputError
+        If a score is not a number, or a relevant label has none.
+
+    Examples
+    --------
+    >>> loss_rank_scores({0, 2}, [0.3, 0.3, 0.1, 0.0])
+    1.5
+    """
+    try:
+        f = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        f = np.array(np.nan)
+    if f.ndim != 1 or np.isnan(f).any():
+        raise InputError(f"scores = {shortened(scores)}, but they must be one number per label")
+    right = np.zeros(len(f), dtype=np.bool_)
+    right[_read_indices([*relevant], len(f), "relevant", "scores")] = True
+    wrong = np.sort(f[~right])
+    below, not_above = (np.searchsorted(wrong, f[right], side) for side in ("left", "right"))
+    return float(len(wrong) * len(below) - 0.5 * (below.sum() + not_above.sum()))
+
+
 def loss_p_rank(relevant: Relevant, shown: Shown, slots: int | None = None) -> float:
     """Return ℓ_{p-rank}(Y, Ŷ) of section 4: wrongly ordered pairs within Ŷ, plus S_t·|Y \\ Ŷ|.
 
@@ -220,7 +266,7 @@ def expected_loss(
     ------
     InputError
         If there is no such loss, a label is shown twice or does not exist, prob does not hold
-        probabilities, or a, cost or slots is not valid.
+        probabilities, no joint law has the pairs of `both`, or a, cost or slots is not valid.
 
     Examples
     --------
@@ -237,13 +283,12 @@ def expected_loss(
         return check_a(a) * missed + (1.0 - a) * wrong
     if kind == "hamming":
         return missed + float((1.0 - p_in).sum())
-    joint: PairProbability = (lambda i, j: prob[i] * prob[j]) if both is None else both
     above, below = np.triu_indices(s, k=1)
-    swaps = float((p_in[below] - joint(shown[above], shown[below])).sum())
+    swaps = p_in[below] - pair_probabilities(prob, shown[above], shown[below], both)
     if kind == "p_rank":
         limit = read_slots(slots)
-        return swaps + (s if limit is None else min(limit, len(prob))) * missed
-    return _expected_hidden_pairs(prob, shown, joint, swaps)
+        return float(swaps.sum()) + (s if limit is None else min(limit, len(prob))) * missed
+    return float(swaps.sum()) + _expected_hidden_pairs(prob, shown, both)
 
 
 def check_kind(kind: LossKind) -> LossKind:
@@ -253,30 +298,33 @@ def check_kind(kind: LossKind) -> LossKind:
     return kind
 
 
-def _expected_hidden_pairs(
-    prob: Floats, shown: Ints, joint: PairProbability, swaps: float
-) -> float:
-    """Add to the swaps within the slate the pairs of ℓ_rank with one or two hidden labels."""
+def _expected_hidden_pairs(prob: Floats, shown: Ints, both: PairProbability | None) -> float:
+    """Return the part of ℓ_rank that comes from pairs with one or two hidden labels."""
     hidden = np.setdiff1d(np.arange(len(prob)), shown)
     i, j = (pairs.ravel() for pairs in np.meshgrid(shown, hidden, indexing="ij"))
-    swaps += float((prob[j] - joint(i, j)).sum())
+    wrong = float((prob[j] - pair_probabilities(prob, i, j, both)).sum())
     one, two = np.triu_indices(len(hidden), k=1)
     i, j = hidden[one], hidden[two]
-    return swaps + 0.5 * float((prob[i] + prob[j] - 2.0 * joint(i, j)).sum())
+    differ = prob[i] + prob[j] - 2.0 * pair_probabilities(prob, i, j, both)
+    return wrong + 0.5 * float(differ.sum())
 
 
-def _read_indices(shown: Ints, n_labels: int) -> Ints:
-    """Return the labels shown as indices, or raise `InputError`."""
+def _read_indices(
+    labels: object, n_labels: int, name: str = "shown", numbers: str = "prob"
+) -> Ints:
+    """Return labels as indices, or raise `InputError`."""
     try:
-        indices = np.asarray(shown, dtype=np.intp)
+        indices = np.asarray(labels, dtype=np.intp)
     except (TypeError, ValueError):
-        raise InputError(f"shown = {shortened(shown)}, but it must hold labels' indices") from None
+        raise InputError(
+            f"{name} = {shortened(labels)}, but it must hold labels' indices"
+        ) from None
     distinct = np.unique(indices)
     if len(distinct) < len(indices):
-        raise InputError(f"shown = {shortened(indices.tolist())} names a label twice")
+        raise InputError(f"{name} = {shortened(indices.tolist())} names a label twice")
     if len(distinct) and not 0 <= distinct[0] <= distinct[-1] < n_labels:
         raise InputError(
-            f"shown = {shortened(indices.tolist())}, but prob has labels 0 to {n_labels - 1}"
+            f"{name} = {shortened(indices.tolist())}, but {numbers} has labels 0 to {n_labels - 1}"
         )
     return indices
 

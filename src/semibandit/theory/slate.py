@@ -11,7 +11,10 @@ agreement with the paper's criterion p >= θ.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -22,16 +25,22 @@ from semibandit.errors import InputError
 from semibandit.theory.cost import Cost, Costs, check_a, decreasing
 
 __all__ = [
+    "PairProbability",
     "SCORE_GRID",
     "TIE_TOLERANCE",
     "best_slate",
     "cut",
     "order",
+    "pair_probabilities",
     "read_probabilities",
     "read_slots",
     "best_ranking",
 ]
 
+PairProbability: TypeAlias = Callable[[Ints, Ints], Floats]
+
+MOST_SETS = 100_000  # that `best_ranking` tries
+LAW_TOLERANCE = 1e-9  # up to which probabilities of pairs may miss what a joint law allows
 # J of slates that end at the threshold differ by rounding only: up to this, they are ties.
 TIE_TOLERANCE = 1e-12
 
@@ -80,10 +89,15 @@ def best_slate(
     return best[: cut(p[best], check_a(a), Costs(cost))]
 
 
-def best_ranking(prob: Sequence[float] | Floats, slots: int | None = None) -> Ints:
+def best_ranking(
+    prob: Sequence[float] | Floats, slots: int | None = None, both: PairProbability | None = None
+) -> Ints:
     """Return the `slots` most probable labels: the ranking f* of Lemma 2.
 
-    If labels are independent given the context, f* has the least expected ℓ_{p-rank}.
+    If labels are independent given the context, f* has the least expected ℓ_{p-rank}. Otherwise the
+    best ranking depends on pairs, by eq. (9) with P(y_i = y_j = 1) in the place of p_i p_j: give
+    `both`, and it is found by trying all sets of labels. f* can lose more than it, with 3 labels
+    and 2 slots up to ½. (The order within a set is by probability in any case.)
 
     Parameters
     ----------
@@ -91,6 +105,9 @@ def best_ranking(prob: Sequence[float] | Floats, slots: int | None = None) -> In
         p_i for every label i, as for `best_slate`.
     slots : int, optional
         S_t, the number of labels to return; by default all of them.
+    both : function, optional
+        P(y_i = y_j = 1) as a function of two arrays of indices i and j; by default labels are
+        independent, eq. (4).
 
     Returns
     -------
@@ -101,15 +118,74 @@ def best_ranking(prob: Sequence[float] | Floats, slots: int | None = None) -> In
     Raises
     ------
     InputError
-        If prob is not a list of probabilities, or slots is not valid.
+        If prob is not a list of probabilities, slots is not valid, no joint law has these
+        probabilities of pairs, or there are more than 100,000 sets to try.
 
     Examples
     --------
     >>> best_ranking([0.1, 0.9, 0.4, 0.6], slots=2).tolist()
     [1, 3]
+
+    Labels 0 and 1 are never relevant together, 0 and 2 always:
+
+    >>> together = np.array([[0.5, 0, 0.5], [0, 0.5, 0], [0.5, 0, 0.5]])
+    >>> best_ranking([0.5, 0.5, 0.5], slots=2, both=lambda i, j: together[i, j]).tolist()
+    [0, 2]
     """
     p = read_probabilities(prob)
-    return order(p, np.arange(len(p)), read_slots(slots))
+    best = order(p, np.arange(len(p)), read_slots(slots))
+    return best if both is None else _best_set(p, len(best), both)
+
+
+def pair_probabilities(p: Floats, i: Ints, j: Ints, both: PairProbability | None) -> Floats:
+    """Return P(y_i = y_j = 1) for these pairs, or raise `InputError` if no joint law has them."""
+    if both is None:
+        return np.asarray(p[i] * p[j])
+    joint = np.asarray(both(i, j), dtype=np.float64)
+    low, high = np.maximum(p[i] + p[j] - 1.0, 0.0), np.minimum(p[i], p[j])
+    wrong = np.flatnonzero(~((joint >= low - LAW_TOLERANCE) & (joint <= high + LAW_TOLERANCE)))
+    if len(wrong):
+        k = wrong[0]
+        raise InputError(
+            f"both({i[k]}, {j[k]}) = {joint[k]:g}, but labels of probability {p[i[k]]:g} and "
+            f"{p[j[k]]:g} are relevant together with {low[k]:g} to {high[k]:g}: no joint law has "
+            "these pairs"
+        )
+    return joint
+
+
+def _best_set(p: Floats, s: int, both: PairProbability) -> Ints:
+    """Return the s labels with the least expected ℓ_{p-rank}, sorted; f* if it is as good."""
+    n_sets, n_pairs = math.comb(len(p), s), s * (s - 1) // 2
+    if n_sets > MOST_SETS:
+        raise InputError(
+            f"slots = {s} of {len(p)} labels with both: there are {n_sets} sets to try, more than "
+            f"{MOST_SETS}"
+        )
+    by_p = order(p, np.arange(len(p)), None)
+    J = np.diag(p[by_p])
+    above, below = np.triu_indices(len(p), k=1)
+    J[above, below] = J[below, above] = pair_probabilities(p, by_p[above], by_p[below], both)
+    _check_triples(J, by_p)
+    sets = np.array([*itertools.combinations(range(len(p)), s)], dtype=np.intp).reshape(n_sets, s)
+    value = p[by_p][sets] @ np.arange(s, 0, -1)  # eq. (9)
+    above, below = np.triu_indices(s, k=1)
+    value += J[sets[:, above], sets[:, below]].reshape(n_sets, n_pairs).sum(axis=1)
+    return np.asarray(by_p[sets[np.flatnonzero(value >= value.max() - TIE_TOLERANCE)[0]]])
+
+
+def _check_triples(J: Floats, labels: Ints) -> None:
+    """Refuse probabilities of pairs that no three labels can have; J has p on its diagonal."""
+    p = np.diag(J)
+    for i, together in enumerate(J):
+        sums = together[:, None] + together[None, :]
+        alone = p[i] - sums + J  # at least P(i is relevant, j and k are not)
+        none = 1.0 - p[i] - p[:, None] - p[None, :] + sums + J  # at least P(none of the three is)
+        for least in (alone, none):
+            if least.min() < -LAW_TOLERANCE:
+                j, k = divmod(int(least.argmin()), len(p))
+                three = labels[[i, j, k]].tolist()
+                raise InputError(f"both: no joint law of the labels {three} has these pairs")
 
 
 def cut(prob: Floats, a: float, costs: Costs) -> int:

@@ -1,6 +1,8 @@
-"""A Gaussian copula with one common factor: correlated labels with given marginals.
+"""A Gaussian copula with one correlation for all pairs: dependent labels with given marginals.
 
-y_i = 1 if sqrt(ρ) z + sqrt(1-ρ) e_i <= Φ⁻¹(p_i), with z and all e_i standard normal.
+y_i = 1 if z_i <= Φ⁻¹(p_i), with z_1, ..., z_K standard normal, each two of correlation ρ. For ρ > 0
+they have a common factor, z_i = sqrt(ρ) z + sqrt(1-ρ) e_i; for ρ < 0 each is lowered by the mean of
+all, z_i = sqrt(1-ρ) (e_i - c ē), and ρ >= -1/(K-1): no more labels can exclude each other.
 """
 
 from __future__ import annotations
@@ -19,7 +21,11 @@ def draw(random: np.random.Generator, prob: Floats, correlation: float) -> Bools
     from scipy.special import ndtri
 
     common, own = random.standard_normal(), random.standard_normal(len(prob))
-    latent = np.sqrt(correlation) * common + np.sqrt(1.0 - correlation) * own
+    if correlation > 0:
+        latent = np.sqrt(correlation) * common + np.sqrt(1.0 - correlation) * own
+    else:  # cov(e_i - c ē, e_j - c ē) = (c² - 2c)/K, which is ρ/(1-ρ) for this c
+        c = 1.0 - np.sqrt(max(0.0, 1.0 + len(prob) * correlation / (1.0 - correlation)))
+        latent = np.sqrt(1.0 - correlation) * (own - c * own.mean())
     return np.asarray(latent <= ndtri(prob), dtype=np.bool_)
 
 

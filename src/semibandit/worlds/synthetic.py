@@ -15,7 +15,7 @@ from semibandit._util.checks import finite_number, is_number, whole_number
 from semibandit.errors import InputError
 from semibandit.theory.cost import Cost, constant, decreasing
 from semibandit.theory.losses import LossKind, expected_loss
-from semibandit.theory.slate import best_ranking, best_slate
+from semibandit.theory.slate import PairProbability, best_ranking, best_slate
 from semibandit.theory.surrogate import Square, Surrogate
 from semibandit.worlds import copula
 from semibandit.worlds.topics import topic_contexts, topic_weights
@@ -63,8 +63,9 @@ class Synthetic:
         The mean probability over contexts and labels, down to 1% and less. With it, contexts are
         mixtures of topics plus a constant, each label belongs to a few topics, and U follows.
     correlation : float, default 0.0
-        The correlation of the labels' latent normal variables given x, from 0 (independent labels)
-        to below 1. It does not change the marginal probabilities.
+        The correlation of the labels' latent normal variables given x: 0 for independent labels, up
+        to below 1 for labels that come together, down to -1/(n_labels - 1) for labels that exclude
+        each other. It does not change the marginal probabilities.
     seed : int, default 0
         What everything is drawn from, at least 0.
 
@@ -96,8 +97,12 @@ class Synthetic:
         self.n_labels = whole_number("n_labels", n_labels, least=1)
         self.seed = whole_number("seed", seed, least=0)
         self.loss = Square() if loss is None else loss
-        if not (is_number(correlation) and 0 <= correlation < 1):
-            raise InputError(f"correlation = {correlation!r}, but it must lie in [0, 1)")
+        least = -1.0 / max(self.n_labels - 1, 1)
+        if not (is_number(correlation) and least <= correlation < 1):
+            raise InputError(
+                f"correlation = {correlation!r}, but {self.n_labels} labels can have one from "
+                f"{least:.4g} to below 1"
+            )
         if U is not None and density is not None:
             raise InputError(
                 f"U = {U!r} and density = {density!r}, but give U or density, not both: the "
@@ -164,12 +169,14 @@ class Synthetic:
         slots: Slots = None,
     ) -> float:  # fmt: skip
         """Return E[loss of the slate | x] exactly; the parameters are those of `expected_loss`."""
-        p = self.prob(x)
-        both = None
-        if self.correlation:
-            both = lambda i, j: copula.both(p[i], p[j], self.correlation)  # noqa: E731
+        both = self.both(x) if self.correlation else None
         S = self.n_labels if slots is None else slots
-        return expected_loss(kind, p, shown, a=a, cost=cost, slots=S, both=both)
+        return expected_loss(kind, self.prob(x), shown, a=a, cost=cost, slots=S, both=both)
+
+    def both(self, x: Floats) -> PairProbability:
+        """Return P(y_i = y_j = 1 | x) as a function of i and j, for `expected_loss`."""
+        p = self.prob(x)
+        return lambda i, j: copula.both(p[i], p[j], self.correlation)
 
     def best(
         self, kind: LossKind, x: Floats, *, a: float = 0.5, cost: Cost = decreasing,
@@ -177,9 +184,12 @@ class Synthetic:
     ) -> Ints:  # fmt: skip
         """Return the slate that regret is measured against.
 
-        For "ac" and "hamming" it is Lemma 1's, for "rank" and "p_rank" the f* of Lemma 2, which is
-        the Bayes ranking only if labels are independent. The parameters are those of
-        `expected_loss`.
+        For "ac" and "hamming" it is Lemma 1's, for "rank" and "p_rank" the f* of Lemma 2: the most
+        probable labels in their order. For "ac", "hamming" and "rank" no slate of so many slots has
+        a smaller expected loss, however labels depend on each other. For "p_rank" Lemma 2 needs
+        independent labels; f* is best here with a correlation, too, since more probable labels are
+        also more probable together. In other worlds `best_ranking(both=)` can lose less. The
+        parameters are those of `expected_loss`.
         """
         p = self.prob(x)
         if kind == "ac":
