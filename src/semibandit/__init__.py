@@ -69,7 +69,7 @@ from semibandit.theory.losses import (
 )
 from semibandit.theory.slate import best_ranking, best_slate
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
-from semibandit.theory.width import KnownNorm, Scaled, UnknownNorm, Width
+from semibandit.theory.width import KnownNorm, LogDet, Scaled, UnknownNorm, Width
 from semibandit.worlds.adversarial import Adversarial
 from semibandit.worlds.position_biased import PositionBiased
 from semibandit.worlds.synthetic import Synthetic
@@ -97,6 +97,7 @@ __all__ = [
     "LabelExists",
     "Learner",
     "LearnerSpec",
+    "LogDet",
     "Logistic",
     "Mixed",
     "Model",

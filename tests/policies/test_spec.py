@@ -13,6 +13,7 @@ SPELLED = [
     ("width", "scaled:0.30000000000000004", sb.Scaled(0.1 + 0.2)),
     ("width", "known:2,0.1", sb.KnownNorm(2.0, 0.1)),
     ("width", "unknown:0.05", sb.UnknownNorm()),
+    ("width", "logdet:2,0.1", sb.LogDet(2.0, 0.1)),
     ("model", "full", sb.Full()),
     ("model", "full:float32", sb.Full(dtype="float32")),
     ("model", "diagonal", sb.Diagonal()),

@@ -21,7 +21,7 @@ Completion = Callable[[str], list[str]]
 SPELLINGS = {  # each can be used as it is: numbers are there to be changed
     "learner": tuple(LEARNERS),
     "loss": ("square", "logistic:1"),
-    "width": ("scaled:0.25", "known:1,0.05", "unknown:0.05"),
+    "width": ("scaled:0.25", "known:1,0.05", "unknown:0.05", "logdet:1,0.05"),
     "model": (
         "full", "full:float32", "diagonal", "dual:linear", "dual:rbf:1", "dual:rbf:1:budget=1000",
         "dual:polynomial:2,1",

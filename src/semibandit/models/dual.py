@@ -132,6 +132,13 @@ class Expansion:
     B: Floats = field(default_factory=lambda: np.empty((0, 0)))
     extra: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     extra_weight: Floats = field(default_factory=lambda: np.empty(0))
+    log_det: float | None = 0.0  # ln|A|; None if it has to be computed anew
+
+    def determinant(self) -> float:
+        """ln|A| = -ln|B|."""
+        if self.log_det is None:
+            self.log_det = -float(np.linalg.slogdet(self.B)[1])
+        return self.log_det
 
     def margin(self, k: Floats) -> float:
         """w·φ(x), from the values k of the kernel function at x and all pool contexts."""
@@ -177,11 +184,13 @@ class Expansion:
             weight=np.append(self.weight - amount * (self.scale * z), amount),
             scale=np.append(self.scale, r),
             B=B,
+            log_det=None if self.log_det is None else self.log_det + math.log(s),
         )
 
     def folded(self, g: float) -> Expansion:
         """The expansion after what was learned has been divided by 1/g."""
-        return replace(self, scale=self.scale * math.sqrt(g), B=folded(self.B, g))
+        scale = self.scale * math.sqrt(g)
+        return replace(self, scale=scale, B=folded(self.B, g), log_det=None)
 
     def without(self, r: int, gram: Floats) -> Expansion:
         """The expansion without support point r; `gram` are its k(x, y) with all of them."""
@@ -189,7 +198,8 @@ class Expansion:
         b, scale = self.B[keep, r], self.scale[keep]
         B = self.B[np.ix_(keep, keep)] - np.outer(b, b) / self.B[r, r]
         weight = self.weight[keep] + self.weight[r] * (scale * (B @ (scale * gram[keep])))
-        return replace(self, points=self.points[keep], weight=weight, scale=scale, B=B)
+        points = self.points[keep]
+        return replace(self, points=points, weight=weight, scale=scale, B=B, log_det=None)
 
     def without_oldest_extra(self, gram: Floats) -> Expansion:
         """The expansion without its oldest extra point; `gram` as above."""
@@ -279,6 +289,11 @@ class DualState(OneByOne, Forgetful):
             return min(math.comb(d + self.kernel.degree, d), max(t - 1, 1))
         return max(t - 1, 1)
 
+    def log_det(self, labels: Ints | None) -> Floats:
+        """ln|A_i| in the feature space of the kernel."""
+        rows = range(len(self.labels)) if labels is None else labels.tolist()
+        return np.array([self.labels[i].determinant() for i in rows])
+
     def add(self, n: int) -> None:
         self.labels = self.labels + [Expansion() for _ in range(n)]
         if self.fading is not None:
@@ -334,6 +349,7 @@ class DualState(OneByOne, Forgetful):
                     B[b : b + n * n].reshape(n, n),
                     extra[e : e + m],
                     extra_weight[e : e + m],
+                    None,
                 )
             )
             p, b, e = p + n, b + n * n, e + m

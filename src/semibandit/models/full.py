@@ -48,6 +48,7 @@ from semibandit.models.partial import Aim, Found, OneByOne
 
 __all__ = ["Full", "FullState"]
 
+NO_COUNTS: Ints = np.empty(0, dtype=np.intp)
 LEAST = 1_000_000  # multiplications below which numpy is as fast as numba
 TO_LOAD = 10_000_000_000  # those that are worth a second for loading it, or 20 for compiling
 
@@ -126,6 +127,7 @@ class FullState(OneByOne, Forgetful):
 
     def __post_init__(self) -> None:
         self.search = BestSearch(self.d, self.w.dtype)  # no part of what was learned
+        self._determinants = NO_COUNTS, NO_NORMS  # of each row: its count when, and ln|A|
 
     @classmethod
     def start(cls, n_labels: int, d: int, dtype: str = "float64") -> FullState:
@@ -246,6 +248,18 @@ class FullState(OneByOne, Forgetful):
     def dimension(self, t: int) -> int:
         return self.d
 
+    def log_det(self, labels: Ints | None) -> Floats:
+        """ln|A_i|; computed anew for the rows that were updated meanwhile."""
+        counts, known = self._determinants
+        fresh = self.n - len(counts)
+        counts, known = np.append(counts, np.full(fresh, NONE)), np.append(known, np.zeros(fresh))
+        changed = counts != self.count[: self.n]
+        for row in np.flatnonzero(changed if self.fading is None else np.ones_like(changed)):
+            known[row] = -np.linalg.slogdet(self.inverse(int(self.label_of[row])))[1]
+        self._determinants = self.count[: self.n].copy(), known  # at once: others may be ranking
+        rows = self.row_of if labels is None else self.row_of[labels]
+        return np.where(rows >= 0, np.append(known, 0.0)[rows], 0.0)
+
     def add(self, n: int) -> None:
         self.row_of = np.concatenate([self.row_of, np.full(n, NONE, dtype=np.intp)])
 
@@ -263,6 +277,7 @@ class FullState(OneByOne, Forgetful):
         self.count, self.n = self.count[rows], len(rows)
         if self.fading is not None:
             self.fading.since = self.fading.since[rows]
+        self._determinants = NO_COUNTS, NO_NORMS
         self.search.bounds.keep_rows(rows)
         self.search.untouched.restart()
         self.dense.keep_rows(rows, new_row)
@@ -292,6 +307,7 @@ class FullState(OneByOne, Forgetful):
         self.n, self.label_of, self.w, self.count = n, label_of, w, count.astype(np.intp)
         self.dense, self.low_rank = blocks, pool
         self.search = BestSearch(d, dtype)
+        self._determinants = NO_COUNTS, NO_NORMS
 
     def inverse(self, label: int) -> Floats:
         """A_i⁻¹ of one label, as a copy; without the factor c of `fading`, if the state forgets."""

@@ -17,6 +17,7 @@ from semibandit.errors import FileError
 
 __all__ = [
     "Arrays",
+    "DeterminantState",
     "ForgettingState",
     "Look",
     "Model",
@@ -178,6 +179,15 @@ class ForgettingState(State, Protocol):
 
     def advance(self, rounds: int) -> None:
         """Move the clock on: so many rounds have been learned."""
+        ...
+
+
+@runtime_checkable
+class DeterminantState(State, Protocol):
+    """A state that knows how much each label has seen, for `LogDet`."""
+
+    def log_det(self, labels: Ints | None) -> Floats:
+        """Compute ln|A_i| of these labels; None for all."""
         ...
 
 

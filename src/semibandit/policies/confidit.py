@@ -79,6 +79,11 @@ class Confidit(SlateUCB):
         )
 
     @property
+    def unproven(self) -> str:
+        """Why the widths need not cover the truth."""
+        return "Lemma 7 is about Figure 2, and this is Confidit"
+
+    @property
     def context_format(self) -> str:
         return f"{super().context_format} divided by {1.0 + self.alpha:g}"
 

@@ -14,6 +14,7 @@ from semibandit.errors import InputError, UnprovenWidth
 from semibandit.models.full import Full, FullState
 from semibandit.models.model import (
     Arrays,
+    DeterminantState,
     ForgettingState,
     Look,
     Model,
@@ -47,7 +48,14 @@ from semibandit.policies.view import View, Views
 from semibandit.theory.cost import Cost, decreasing
 from semibandit.theory.slate import SCORE_GRID
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
-from semibandit.theory.width import Scaled, Width, is_confidence_width, is_spread_width
+from semibandit.theory.width import (
+    LogDet,
+    Scaled,
+    Width,
+    is_confidence_width,
+    is_spread_width,
+    reads_log_det,
+)
 
 __all__ = ["SecondOrder", "SlateUCB"]
 
@@ -317,8 +325,8 @@ class SlateUCB(SecondOrder):
         The link from margins to probabilities: `Square()`, `Logistic(R)`, or your own `Surrogate`.
     width : Width
         How much to explore: `Scaled(alpha)` in practice; `KnownNorm(U)` and `UnknownNorm()` are
-        the theorems' own, which warn (`UnprovenWidth`) where nothing is proven of them. Any
-        function of the form of `Width` will do.
+        the theorems' own, and `LogDet(U)` theirs for kernels; they warn (`UnprovenWidth`) where
+        nothing is proven of them. Any function of the form of `Width` will do.
     cost : function or table
         What a wrong label costs in which position: `decreasing`, `constant`, any function c(i, s)
         of position and slate size, or a table of rows.
@@ -364,7 +372,7 @@ class SlateUCB(SecondOrder):
     def __init__(
         self, n_features: int | NamedFeatures, labels: int | Sequence[Label], *,
         model: Model = Full(),
-        loss: Surrogate = Square(), width: Width = Scaled(), cost: Cost = decreasing,
+        loss: Surrogate = Square(), width: Width | LogDet = Scaled(), cost: Cost = decreasing,
         a: float = 0.5, scale: str = "standard", bias: bool = True, project: str = "learned",
         probe: float = 0.1, at_least: int = 0, forget: float | None = None,
         examination: Sequence[float] | str | None = None, seed: int = 0,
@@ -377,6 +385,8 @@ class SlateUCB(SecondOrder):
             project=project, probe=probe, at_least=at_least, forget=forget,
             examination=examination,
         )  # fmt: skip
+        if reads_log_det(width):
+            self._determinants()
         if not is_confidence_width(width):
             return
         if (why := self.unproven) is not None:
@@ -408,6 +418,16 @@ class SlateUCB(SecondOrder):
             return "with examination, what is learned depends on what was clicked"
         return "a context was longer than 1" if self._longer else None
 
+    def _determinants(self) -> DeterminantState:
+        """The state, if it knows ln|A_i|."""
+        if not hasattr(self._state, "log_det"):
+            name = type(self._state).__name__
+            raise InputError(
+                f"width = {self.width!r} needs ln|A_i|, which a {name} does not give; take Full() "
+                "or Dual(kernel), undivided and not on a device"
+            )
+        return cast(DeterminantState, self._state)
+
     def _warn_longer(self) -> None:
         """Warn of a context that is longer than 1, once."""
         self._scaling.on_longer, self._longer = None, True
@@ -417,7 +437,12 @@ class SlateUCB(SecondOrder):
         R = self.loss.R
         margin = np.clip(look.margin, -R, R)  # step 2: Δ̂' of the projected weights
         d, K = self._state.dimension(self._t), self._labels.ever
-        width = self.width(look.norm2, t=self._t, d=d, K=K, loss=self.loss)
+        if reads_log_det(self.width):
+            log_det = self._determinants().log_det(rows)
+            width = self.width(look.norm2, t=self._t, d=d, K=K, loss=self.loss, log_det=log_det)
+        else:
+            plain = cast(Width, self.width)
+            width = plain(look.norm2, t=self._t, d=d, K=K, loss=self.loss)
         if np.shape(width) != margin.shape or not np.all(np.isfinite(width)):
             raise InputError(f"{self.width!r} must give a finite width for each of the labels")
         width = np.minimum(width, 2.0 * R)  # a width of the user's own, too

@@ -4,7 +4,8 @@ A part is a loss, a width, a model, a kernel or a cost. In words it is spelled t
 command line, in files of settings, in results and in stores:
 
     loss    square | logistic:R
-    width   scaled:ALPHA | known:U | known:U,DELTA | unknown | unknown:DELTA
+    width   scaled:ALPHA | known:U | known:U,DELTA | unknown | unknown:DELTA | logdet:U
+            | logdet:U,DELTA
     model   full | full:float32 | diagonal | dual:KERNEL | dual:KERNEL:budget=N
     kernel  linear | rbf | rbf:GAMMA | polynomial | polynomial:DEGREE | polynomial:DEGREE,C
     cost    decreasing | constant | table:1;0.8,0.2;...
@@ -31,13 +32,13 @@ from semibandit.models.full import Full
 from semibandit.models.kernel import Linear, Polynomial, Rbf, polynomial, rbf
 from semibandit.theory.cost import Costs, constant, decreasing
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
-from semibandit.theory.width import KnownNorm, Scaled, UnknownNorm
+from semibandit.theory.width import KnownNorm, LogDet, Scaled, UnknownNorm, reads_log_det
 
 __all__ = ["WORDS", "decode", "encode", "number_words", "parse", "to_words"]
 
 WORDS = {  # what the words of each kind look like, for help and for error messages
     "loss": "square | logistic:R",
-    "width": "scaled:ALPHA | known:U,DELTA | unknown:DELTA",
+    "width": "scaled:ALPHA | known:U,DELTA | unknown:DELTA | logdet:U,DELTA",
     "model": "full | full:float32 | diagonal | dual:KERNEL | dual:KERNEL:budget=N",
     "kernel": "linear | rbf:GAMMA | polynomial:DEGREE,C",
     "cost": "decreasing | constant | table:1;0.8,0.2;...",
@@ -64,6 +65,7 @@ PART_TYPES = (
     PartType("width", "scaled", Scaled, ("alpha",)),
     PartType("width", "known", KnownNorm, ("U", "delta")),
     PartType("width", "unknown", UnknownNorm, ("delta",)),
+    PartType("width", "logdet", LogDet, ("U", "delta")),
     PartType("model", "full", Full, ("dtype",)),
     PartType("model", "diagonal", Diagonal),
     PartType("model", "dual", Dual, ("kernel", "budget")),
@@ -150,7 +152,7 @@ def _parse(kind: str, text: str) -> Any:
     if found.cls is Dual:
         return _parse_dual(rest)
     numbers = [_number(part) for part in rest.split(",")] if rest else []
-    required = 1 if found.cls is KnownNorm else 0
+    required = 1 if found.cls in (KnownNorm, LogDet) else 0
     if not required <= len(numbers) <= len(found.fields):
         raise InputError(f"{len(numbers)} numbers are not what {word} takes: {WORDS[kind]}")
     return found.build(**dict(zip(found.fields, numbers, strict=False)))
@@ -287,7 +289,8 @@ def _values(key: str, value: Any) -> list[float]:
         return [*constants, *value.slope(grid).tolist(), *value.value(grid).tolist()]
     if key == "width":
         norm2 = np.array([1.0, 0.5, 0.01])
-        return [float(v) for v in value(norm2, t=7, d=3, K=5, loss=Square())]
+        seen = {"log_det": -np.log(norm2)} if reads_log_det(value) else {}
+        return [float(v) for v in value(norm2, t=7, d=3, K=5, loss=Square(), **seen)]
     if key == "kernel":
         X = np.linspace(-1.0, 1.0, 6).reshape(2, 3)
         return [float(v) for v in np.asarray(value(X, X)).ravel()]

@@ -20,6 +20,7 @@ from semibandit.theory.surrogate import Surrogate
 __all__ = [
     "ConfidenceWidth",
     "KnownNorm",
+    "LogDet",
     "Scaled",
     "SpreadWidth",
     "UnknownNorm",
@@ -28,6 +29,7 @@ __all__ = [
     "confidence",
     "is_confidence_width",
     "is_spread_width",
+    "reads_log_det",
 ]
 
 
@@ -103,7 +105,12 @@ def is_confidence_width(width: object) -> TypeGuard[ConfidenceWidth]:
     return isinstance(width, ConfidenceWidth)
 
 
-def is_spread_width(width: Width) -> TypeGuard[SpreadWidth]:
+def reads_log_det(width: object) -> TypeGuard[LogDet]:
+    """Return whether the width is to be given ln|A_i| of the labels, as `log_det`."""
+    return bool(getattr(width, "reads_log_det", False))
+
+
+def is_spread_width(width: object) -> TypeGuard[SpreadWidth]:
     """Return whether the width is a spread times sqrt(x·A⁻¹x), label by label, and nothing else."""
     return isinstance(width, SpreadWidth) and type(width).__call__ is SpreadWidth.__call__
 
@@ -222,6 +229,60 @@ class UnknownNorm(SpreadWidth, ConfidenceWidth):
     def spread(self, t: int, d: int, K: int, loss: Surrogate) -> float:
         of_updates, of_noise = confidence(t, d, K, self.delta, loss)
         return math.sqrt(2.0 * of_updates + of_noise)
+
+
+@dataclass(frozen=True)
+class LogDet(ConfidenceWidth):
+    """The ε of Lemma 7's proof, from what each label has seen; it is capped at 2R.
+
+    ε² = x·A⁻¹x (U² + c'_L/c''_L² ln|A_i| + 12/c''_L (c'_L/c''_L + 3 L(-R)) ln(K(t+4)/δ)).
+
+    That is `KnownNorm` with ln|A_i|, the logarithm of the label's determinant, in the place of
+    d ln(1 + (t-1)/d), its largest value. It is never wider, and covers the truth all the same, with
+    probability at least 1 - δ; contexts may be of any length. Take it with a kernel: an RBF's
+    features are as many as contexts have been seen, d = t - 1, and the width of `KnownNorm` then
+    hardly shrinks, while ln|A_i| grows as slowly as contexts are alike.
+
+    Its model must give ln|A_i|, see `DeterminantState`: `Full()` and `Dual(kernel)` do.
+
+    Parameters
+    ----------
+    U : float
+        The bound on the norms of the true weights u_i, a finite number of at least 0.
+    delta : float, default 0.05
+        δ, the probability that an interval fails, strictly between 0 and 1/e.
+
+    Raises
+    ------
+    InputError
+        If U or delta is out of range.
+
+    Examples
+    --------
+    >>> import semibandit as sb
+    >>> width, norm2, log_det = LogDet(U=1.0), np.array([1.0, 1e-6]), np.array([0.0, 30.0])
+    >>> width(norm2, t=999, d=998, K=20, loss=sb.Square(), log_det=log_det).round(3)
+    array([2.   , 0.041])
+    >>> sb.KnownNorm(U=1.0)(norm2, t=999, d=998, K=20, loss=sb.Square()).round(3)
+    array([2.   , 0.066])
+    """
+
+    unit_length: ClassVar[bool] = False
+    reads_log_det: ClassVar[bool] = True
+    U: float
+    delta: float = 0.05
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "U", finite_number("U", self.U, least=0))
+        object.__setattr__(self, "delta", check_delta(self.delta))
+
+    def __call__(
+        self, norm2: Floats, *, t: int, d: int, K: int, loss: Surrogate, log_det: Floats
+    ) -> Floats:
+        _, of_noise = confidence(t, d, K, self.delta, loss)
+        of_updates = loss.c_L1 / loss.c_L2**2 * log_det
+        spread = np.sqrt(self.U**2 + of_updates + of_noise)
+        return np.asarray(np.minimum(spread * np.sqrt(np.maximum(norm2, 0.0)), 2.0 * loss.R))
 
 
 def confidence(t: int, d: int, K: int, delta: float, loss: Surrogate) -> tuple[float, float]:
