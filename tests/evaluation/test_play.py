@@ -38,7 +38,7 @@ def covered(loss, share, seed, rounds):
     [(sb.Square(), 1000), (sb.Logistic(R=1.0), 2500)],
     ids=["square", "logistic"],
 )
-def test_known_norm_covers_every_label_and_round_in_95_percent_of_seeds(loss, rounds):
+def test_lemma_7_covers_every_label_and_round_in_95_percent_of_seeds(loss, rounds):
     """In few dimensions, for long enough that the width comes below its cap of 2R."""
     runs = [covered(loss, 1.0, seed, rounds) for seed in range(10)]
     assert np.mean([fine for fine, _ in runs]) >= 0.95
@@ -53,7 +53,7 @@ def test_coverage_can_fail(loss):
 
 @pytest.mark.parametrize("world_of", [sb.Synthetic, sb.Adversarial])
 @pytest.mark.parametrize("loss", [sb.Square(), sb.Logistic(R=1.0)], ids=repr)
-def test_regret_is_under_the_bounds_of_all_three_theorems(world_of, loss):
+def test_regret_is_under_the_bounds_of_theorems_1_2_and_3(world_of, loss):
     """It is far under them: at such T the bounds allow more than there is to lose."""
     T, S = 250, 3
     for seed in range(3):

@@ -126,7 +126,7 @@ def test_many_looks_at_once_are_single_looks(model, monkeypatch):
         np.testing.assert_allclose(norm2[b], look.norm2, atol=1e-13)
 
 
-def test_the_linear_dual_is_full_and_so_is_the_diagonal_of_one_feature():
+def test_remark_3_the_linear_dual_is_full_and_so_is_the_diagonal_of_one_feature():
     random = np.random.default_rng(5)
     dual, full = started(sb.Dual(sb.linear), 9.0), started(sb.Full(), 9.0)
     line, one = (model.start(K, 1) for model in (sb.Diagonal(), sb.Full()))

@@ -134,7 +134,7 @@ CASES = [
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(("surrogate", "cost", "width", "a"), CASES)
 @pytest.mark.filterwarnings("ignore::semibandit.errors.UnprovenWidth")
-def test_agrees_with_the_reference(model, surrogate, cost, width, a):
+def test_figure_2_agrees_with_the_reference(model, surrogate, cost, width, a):
     rounds = 400 if model == "dual" else ROUNDS
     bandit, slow = pair(model, surrogate, cost, width, a, seed=7)
     _, shown = compare(bandit, slow, game(seed=11, rounds=rounds))
@@ -154,7 +154,7 @@ def test_agrees_with_the_reference(model, surrogate, cost, width, a):
     ],
 )
 @pytest.mark.filterwarnings("ignore::semibandit.errors.UnprovenWidth")
-def test_agrees_with_the_reference_where_the_theorems_widths_are_below_their_cap(
+def test_figure_2_agrees_with_the_reference_where_the_theorems_widths_are_below_their_cap(
     model, surrogate, cost, width, rounds
 ):
     d, k = SMALL
@@ -163,7 +163,7 @@ def test_agrees_with_the_reference_where_the_theorems_widths_are_below_their_cap
     assert least < 0.95 * 2 * slow.R
 
 
-def test_dual_with_the_linear_kernel_is_full():
+def test_remark_3_the_dual_with_the_linear_kernel_is_full():
     full = sb.SlateUCB(D, K, width=sb.Scaled(0.3), seed=1)
     dual = sb.SlateUCB(D, K, width=sb.Scaled(0.3), seed=1, model=sb.Dual(sb.linear))
     for x, relevant, slots, candidates in game(seed=5, rounds=500):

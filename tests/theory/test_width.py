@@ -8,7 +8,7 @@ from semibandit.errors import InputError
 from semibandit.theory.width import is_spread_width
 
 
-def test_figure_2s_width_by_hand():
+def test_the_widths_of_figure_2_and_remark_1_by_hand():
     t, d, K, U, delta = 50, 4, 7, 1.5, 0.05
     n = np.array([1e-6, 1e-4])
     known = sb.KnownNorm(U, delta)(n, t=t, d=d, K=K, loss=sb.Square())

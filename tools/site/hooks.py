@@ -23,10 +23,12 @@ from tools.site import (  # noqa: E402
     http_reference,
     python_reference,
     root_pages,
+    statements,
 )
 
 MAKERS = (
     gallery, command_line, http_reference, python_reference, benchmark_pages, root_pages,
+    statements,
 )  # fmt: skip
 FILLED = {"gallery/": gallery.navigation, "benchmarks/": benchmark_pages.navigation}
 

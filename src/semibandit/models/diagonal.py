@@ -21,6 +21,8 @@ class Diagonal:
 
     (A_i)_rr grows by x_r² for every shown label i and feature r. Contexts may be sparse.
 
+    Paper: Remark 2.
+
     Examples
     --------
     >>> state = Diagonal().start(n_labels=2, n_features=3)

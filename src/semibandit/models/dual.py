@@ -51,6 +51,8 @@ class Dual:
     keeps the contexts it was updated on, its support points, so a round costs O(N_i²) for label i
     with N_i of them.
 
+    Paper: Remark 3.
+
     Parameters
     ----------
     kernel : function

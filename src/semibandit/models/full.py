@@ -57,6 +57,8 @@ TO_LOAD = 10_000_000_000  # those that are worth a second for loading it, or 20 
 class Full:
     """Full second-order matrices: the algorithm of Figure 2 to the letter.
 
+    Paper: Figure 2.
+
     Parameters
     ----------
     dtype : {"float64", "float32"}, optional

@@ -232,7 +232,10 @@ class SecondOrder(BestLabels):
         return find_probes(views, self.loss.c_L2, self._tie, self._grid, choices)
 
     def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
-        """Steps 2 and 5 of Figure 2: project labels onto D, then move those that were seen."""
+        """Steps 2 and 5 of Figure 2: project labels onto D, then move those that were seen.
+
+        Paper: Figure 2.
+        """
         if learned_in_one_call(self, slate.x, rows, signs):
             return
         R, (look, places) = self.loss.R, self._margins(slate.x, rows)
@@ -310,6 +313,8 @@ class SecondOrder(BestLabels):
 
 class SlateUCB(SecondOrder):
     """Figure 2: rank labels by p̂ = p([margin + ε]_D), cut by Lemma 1, learn from what was shown.
+
+    Paper: Figure 2.
 
     Parameters
     ----------

@@ -18,6 +18,8 @@ with ĵ_i the position in the slate itself: the order by p, which the paper has 
 
 Σ_t ε_{i,t}² <= M then holds over the rounds in which label i was shown, and only over these: as
 long as a label is not shown, its A_i and its width stay as they are.
+
+Paper: Lemma 5; Lemma 6.
 """
 
 from __future__ import annotations
@@ -47,6 +49,8 @@ def theorem1(
     If all labels may be shown, no round costs more than (1-a) K either, so the bound is the
     smaller one of this and (1-a) K T: 0 for a = 1. The paper prints 2(1-a) c_L K sqrt(T M); the
     factor 1-a comes from a mistake in Lemma 5's proof, and regret can be above that.
+
+    Paper: Theorem 1; Remark 3.
 
     Parameters
     ----------
@@ -112,6 +116,8 @@ def theorem2(
     The paper prints 4(1-a) c_L K R for a first round, from 4(1-a) c_L |Ŷ| R in its proof; neither
     holds: an empty slate that was cut off too soon has regret, too.
 
+    Paper: Theorem 2.
+
     Parameters
     ----------
     T, d, K, U, loss, a, delta, slots, printed, learner
@@ -158,6 +164,8 @@ def theorem3(
     4 S c_L Σ_i sqrt(N_i M) with Σ_i N_i <= S T, got lost there: Cauchy-Schwarz gives
     Σ_i sqrt(N_i M) <= sqrt(K S T M), and S stays in front. 2(2S-1) in the place of 4 S is what the
     proof of Lemma 6 gives before it rounds up.
+
+    Paper: Theorem 3; Remark 3.
 
     Parameters
     ----------

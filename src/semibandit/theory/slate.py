@@ -55,6 +55,8 @@ def best_slate(
 
     On the true probabilities p_{i,t} this is the Bayes slate Y*_t.
 
+    Paper: Lemma 1.
+
     Parameters
     ----------
     prob : sequence of float
@@ -98,6 +100,8 @@ def best_ranking(
     best ranking depends on pairs, by eq. (9) with P(y_i = y_j = 1) in the place of p_i p_j: give
     `both`, and it is found by trying all sets of labels. f* can lose more than it, with 3 labels
     and 2 slots up to ½. (The order within a set is by probability in any case.)
+
+    Paper: Lemma 2.
 
     Parameters
     ----------

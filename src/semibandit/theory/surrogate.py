@@ -38,7 +38,13 @@ class Surrogate:
     therefore has to be smooth. If that does not give L'' to a hundredth of its smallest value, an
     error asks for g or dg.
 
+    L and the label model belong together: if P(y = 1) = p(Δ), then E[L(sΔ̂)], with s = 1 for y = 1
+    and -1 otherwise, is least for Δ̂ = Δ (Lemma 3), and the variance of L(sΔ̂) - L(sΔ) is at most
+    2 c'_L/c''_L times its mean (Lemma 4).
+
     The methods take margins Δ, a number or an array, and return an array of the same shape.
+
+    Paper: Lemma 3; Lemma 4; Theorem 1.
 
     Parameters
     ----------

@@ -95,6 +95,8 @@ class ConfidenceWidth:
 
     Probes, `at_least`, candidates, draws and either `project` change nothing of this. Where one of
     these is known not to hold, a learner warns by `UnprovenWidth`, and `learner.unproven` says why.
+
+    Paper: Lemma 7.
     """
 
     unit_length: ClassVar[bool] = True  # whether ||x|| <= 1 is needed
@@ -163,6 +165,8 @@ class KnownNorm(SpreadWidth, ConfidenceWidth):
     the estimate (Lemma 7), if all holds that `ConfidenceWidth` lists: full matrices, contexts of
     length at most 1, no forgetting, no `examination`.
 
+    Paper: Figure 2.
+
     Parameters
     ----------
     U : float
@@ -202,6 +206,8 @@ class UnknownNorm(SpreadWidth, ConfidenceWidth):
     It is that of `KnownNorm` with d c'_L/c''_L² ln(1 + (t-1)/d) in the place of U². The paper
     writes max{..., 4R²}, but says that ε² is capped at 4R²: it is a min. It covers the truth as
     `KnownNorm` does, from the round on in which what takes the place of U² is as large.
+
+    Paper: Remark 1.
 
     Parameters
     ----------
@@ -244,6 +250,8 @@ class LogDet(ConfidenceWidth):
     hardly shrinks, while ln|A_i| grows as slowly as contexts are alike.
 
     Its model must give ln|A_i|, see `DeterminantState`: `Full()` and `Dual(kernel)` do.
+
+    Paper: Lemma 7.
 
     Parameters
     ----------
