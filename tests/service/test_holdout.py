@@ -332,7 +332,9 @@ def test_totals_and_intervals_stay_whatever_becomes_of_the_log(tmp_path):
         server.kill()
     with running(tmp_path, keep=1000.0) as engine:  # all that is old leaves the log
         engine.learning.snapshot().result()
-        retention = Retention(engine.store, engine.settings, engine.learning, engine.statistics)
+        retention = Retention(
+            engine.store, engine.settings, engine.learning, engine.statistics, engine.clock
+        )
         with engine.store.beside() as store:
             retention.remove(store, time.time() + 5000)
             assert store.count("decision") < 10

@@ -28,7 +28,9 @@ def visits(engine, first, n):
 
 def remove(engine, later):
     """As the background thread would, so many seconds later."""
-    retention = Retention(engine.store, engine.settings, engine.learning, engine.statistics)
+    retention = Retention(
+        engine.store, engine.settings, engine.learning, engine.statistics, engine.clock
+    )
     with engine.store.beside() as store:
         retention.remove(store, time.time() + later)
     return retention.removed

@@ -41,7 +41,7 @@ def test_the_log_comes_back_in_order_to_the_bit(where):
     assert store.feedback(["one", "two", "none"]) == {"one": EVENTS[5], "two": EVENTS[2]}
     found = [(seq, d and d.id) for seq, _, d in store.learnable_events()]
     assert found == [(3, "two"), (4, None), (5, None), (6, "one"), (10, None)]
-    assert store.unanswered(0, 1.5) == [(1, "one", True)]
+    assert store.unanswered(0, 1.5, 20.0) == [(1, "one", True)]
     assert store.count("decision") == 8
     store.close()
 

@@ -1,5 +1,7 @@
 """An engine with a store of its own, and what tests ask of it."""
 
+import time
+
 import numpy as np
 import pytest
 from server import until
@@ -14,6 +16,19 @@ from semibandit.store.event import Feedback, LabelChange
 from semibandit.store.store import Store
 
 D, LABELS = 4, list("abcdef")
+
+
+class SetClock:
+    """A clock that can be set: `ahead` seconds wrong, and as if `passed` seconds had gone by."""
+
+    def __init__(self, ahead=0.0):
+        self.ahead, self.passed = ahead, 0.0
+
+    def time(self):
+        return time.time() + self.passed + self.ahead
+
+    def monotonic(self):
+        return time.monotonic() + self.passed
 
 
 class running:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass, field, fields
+from typing import Protocol
 
 from semibandit.errors import InputError, ServiceUnavailable
 from semibandit.models.gpu.device import check_word
@@ -13,11 +15,19 @@ from semibandit.policies.learner import Learner
 from semibandit.policies.randomised import Randomised, randomised
 from semibandit.policies.sharded import model_on_shards, move_to_shards
 
-__all__ = ["Limits", "LogSettings", "Settings", "Timeouts", "check_key"]
+__all__ = ["Clock", "Limits", "LogSettings", "Settings", "Timeouts", "check_key"]
 
 LOG_FORMATS = ("text", "json")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 HOLDOUT_POLICIES = ("uniform", "most-clicked")
+
+
+class Clock(Protocol):
+    """Where the service takes the time from: Python's module `time`, or what tests have set."""
+
+    def time(self) -> float: ...
+
+    def monotonic(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -164,6 +174,8 @@ class Settings:
     device : str, optional
         Where the model of the learner is: "cuda" or "cuda:1" for a GPU, see `Full`. The store does
         not record it.
+    clock : Clock
+        Where the time of events and of deadlines is taken from.
 
     Raises
     ------
@@ -193,6 +205,7 @@ class Settings:
     learn_holdout: bool = False
     shards: Shards | None = None
     device: str | None = None
+    clock: Clock = time
 
     def __post_init__(self) -> None:
         if self.device is not None:

@@ -12,6 +12,7 @@ from typing import Any
 from semibandit._util.json import to_json
 from semibandit.policies.learner import Learner
 from semibandit.store import learner_files, removal, snapshots
+from semibandit.store.ahead import Ahead, Mark
 from semibandit.store.database import Database
 from semibandit.store.event import Event, NewLearner
 from semibandit.store.tables import read_meta, write_meta
@@ -47,6 +48,22 @@ class Maintenance(ABC):
         """The seq and the time of the newest decision in the log."""
         return self._decision_at_the_end("DESC")
 
+    def last_time(self) -> float:
+        """The time of the newest event in the log; 0 if it has none."""
+        found = self._db.rows("SELECT at FROM semibandit_events ORDER BY seq DESC LIMIT 1")
+        return float(found[0][0]) if found else 0.0
+
+    def ahead(self) -> Ahead:
+        """From when events count that a clock which was ahead has logged."""
+        return Ahead.read(self._db)
+
+    def note_ahead(self, mark: Mark) -> None:
+        """Note that the log is ahead of the clock."""
+        with self._turn:
+            ahead = self.ahead()
+            ahead.add(mark)
+            ahead.write(self._db)
+
     def _decision_at_the_end(self, order: str) -> tuple[int, float] | None:
         found = self._db.rows(
             "SELECT seq, at FROM semibandit_events WHERE kind = 'decision' "
@@ -62,10 +79,10 @@ class Maintenance(ABC):
         return int(read_meta(self._db, "removed") or 0)
 
     def remove_old(
-        self, before: float, learned: int, settled: float = math.inf, after: int = 0
+        self, before: float, now: float, learned: int, settled: float = math.inf, after: int = 0
     ) -> removal.Step:
         """Remove some old decisions with their feedback; see `removal.remove_old`."""
-        return removal.remove_old(self._db, self._turn, before, learned, settled, after)
+        return removal.remove_old(self._db, self._turn, before, now, learned, settled, after)
 
     def erase(self, ids: Sequence[str]) -> int:
         """Remove these decisions and their feedback, which the newest snapshot has learned."""

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from semibandit.errors import StoreError
+from semibandit.store.ahead import Ahead
 from semibandit.store.database import Database
 from semibandit.store.tables import read_meta, write_meta
 
@@ -38,6 +39,7 @@ def remove_old(
     db: Database,
     turn: AbstractContextManager[object],
     before: float,
+    now: float,
     learned: int,
     settled: float = math.inf,
     after: int = 0,
@@ -49,7 +51,9 @@ def remove_old(
     db, turn
         The database, and what is held while it is written.
     before : float
-        Decisions and feedback of this time and later stay.
+        Decisions and feedback that count from this time or later stay.
+    now : float
+        The time now: events of a later one count from when they were seen.
     learned : int
         Feedback after this seq stays, and so does its decision: snapshots have not learned it.
     settled : float
@@ -63,20 +67,26 @@ def remove_old(
         f"WHERE d.kind = 'decision' AND d.seq > ? ORDER BY d.seq LIMIT {STEP}",
         (after,),
     )
-    old = [one for one in found if one[2] < before]
+    ahead = Ahead.read(db)
+
+    def is_old(seq: int, at: float) -> bool:
+        return ahead.counts_from(seq, at, now) < before
+
+    old = [one for one in found if is_old(one[0], one[2])]
     gone = [
         id
         for seq, id, _, feedback, at in old
-        if (seq <= settled if feedback is None else feedback <= learned and at < before)
+        if (seq <= settled if feedback is None else feedback <= learned and is_old(feedback, at))
     ]
     unlearned = sum(
-        1 for *_, feedback, at in old if feedback is not None and feedback > learned and at < before
+        feedback is not None and feedback > learned and is_old(feedback, at)
+        for *_, feedback, at in old
     )
     events = 0
     if gone:
         with turn, db.transaction(overwrite=True):
             events = _delete(db, gone)
-    more = len(found) == STEP and found[-1][2] < before
+    more = len(found) == STEP and bool(old) and old[-1] is found[-1]
     return Step(events, unlearned, found[-1][0] if more else None)
 
 

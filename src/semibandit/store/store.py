@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -263,17 +264,28 @@ class Store(Maintenance):
                 group = []
         yield from self._with_decisions(group)
 
-    def unanswered(self, after: int, before: float) -> list[tuple[int, str, bool]]:
-        """Decisions after seq `after` made before a time: (seq, id, whether there is feedback)."""
-        return [
-            (seq, id, bool(answered))
-            for seq, id, answered in self._db.rows(
-                "SELECT d.seq, d.id, f.seq IS NOT NULL FROM semibandit_events d "
-                "LEFT JOIN semibandit_events f ON f.kind = 'feedback' AND f.id = d.id "
-                f"WHERE d.kind = 'decision' AND d.seq > ? AND d.at < ? ORDER BY d.seq LIMIT {PAGE}",
-                (after, before),
-            )
-        ]
+    def unanswered(self, after: int, before: float, now: float) -> list[tuple[int, str, bool]]:
+        """Decisions after seq `after`, up to the first that counts from `before` or later.
+
+        Returns
+        -------
+        list of (int, str, bool)
+            The seq of each, its id, and whether there is feedback; some of them, if there are many.
+        """
+        decision = "FROM semibandit_events WHERE kind = 'decision' AND seq > ?"
+        young = self._db.rows(
+            f"SELECT seq {decision} AND at BETWEEN ? AND ? ORDER BY seq LIMIT 1",
+            (after, before, now),
+        )
+        found = self._db.rows(
+            "SELECT d.seq, d.id, d.at, f.seq IS NOT NULL FROM semibandit_events d "
+            "LEFT JOIN semibandit_events f ON f.kind = 'feedback' AND f.id = d.id "
+            f"WHERE d.kind = 'decision' AND d.seq > ? AND d.seq < ? ORDER BY d.seq LIMIT {PAGE}",
+            (after, young[0][0] if young else self.last + 1),
+        )
+        ahead = self.ahead()
+        late = takewhile(lambda one: ahead.counts_from(one[0], one[2], now) < before, found)
+        return [(seq, id, bool(answered)) for seq, id, _, answered in late]
 
     def count(self, kind: str) -> int:
         """How many events of a kind there are."""

@@ -27,9 +27,9 @@ class FeedbackDeadline:
         Beside it is the seq up to which decisions are settled once these are in the log; then
         call `settle` with it. None if there is nothing to do now.
         """
-        if self._wait is None or now - self._checked < min(1.0, self._wait / 4):
+        if self._wait is None or 0 <= now - self._checked < min(1.0, self._wait / 4):
             return None
-        late = self._store.unanswered(self._waited, now - self._wait)[: max(most, 0)]
+        late = self._store.unanswered(self._waited, now - self._wait, now)[: max(most, 0)]
         if not late:
             self._checked = now  # while there are some, there may be more
             return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -96,7 +95,7 @@ def decide(
     return decided, replies, slates
 
 
-def decide_alone(policy: Learner | Randomised, one: PendingRank) -> Decision:
+def decide_alone(policy: Learner | Randomised, one: PendingRank, now: float) -> Decision:
     """The policy's decision on one request, in any thread, with the draw that it has.
 
     It is never the holdout's, which would say nothing about the learner.
@@ -106,7 +105,7 @@ def decide_alone(policy: Learner | Randomised, one: PendingRank) -> Decision:
     slate = _rank_alone(policy, one, drawn=False)
     if isinstance(slate, Exception):
         raise slate
-    return _decision(one.id or "", time.time(), one, slate, _words(policy), False, 0, {})
+    return _decision(one.id or "", now, one, slate, _words(policy), False, 0, {})
 
 
 def _rank_all(

@@ -121,7 +121,8 @@ class Engine:
         )  # fmt: skip
         self.writer = Writer(store, self.settings, self.queue, self.learning, self.statistics)
         self.deciders = Deciders(words, None if self.holdout is None else self.holdout.words)
-        self.started = time.time()
+        self.clock = self.writer.clock
+        self.started = self.clock.time
         # what was there before this start, and is not any more
         self.left_out = None if before is None else self.deciders.warning(before)
         self._monitor = Monitor(self.writer.check_stuck)
@@ -129,7 +130,9 @@ class Engine:
         self._background = ThreadPoolExecutor(1, "maintenance")
         self.retention = None
         if self.settings.keep is not None:
-            self.retention = Retention(store, self.settings, self.learning, self.statistics)
+            self.retention = Retention(
+                store, self.settings, self.learning, self.statistics, self.clock
+            )
         self._running = False
 
     def start(self, deliver: Callable[[list[Reply]], None] = set_results) -> None:
@@ -296,7 +299,7 @@ class Engine:
         """
         policy = self.settings.policy_in_use(self.learner)
         pending.draw = self.store.last + 1
-        return decide_alone(policy, pending)
+        return decide_alone(policy, pending, self.clock.time)
 
     def submit(self, requests: Sequence[Pending], *, wake: bool = True) -> None:
         """Hand requests in, all or none; their futures get the answers.

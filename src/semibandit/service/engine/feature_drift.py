@@ -56,7 +56,7 @@ class FeatureDrift:
 
     def add(self, decision: Decision) -> None:
         """Take a sample, if the last one was at least a second ago."""
-        if decision.at - self._last < EVERY:
+        if 0 <= decision.at - self._last < EVERY:  # a clock that was ahead goes back
             return
         x = self._numbers(decision)
         if x is None:
@@ -138,7 +138,8 @@ class FeatureDrift:
             step = np.where(known, x - mean, 0.0)
             mean += step / np.maximum(n, 1)
             squares += np.where(known, step * (x - mean), 0.0)
-        weight = 1.0 - math.exp(-(at - max(self._last, self._first)) / RECENT)
+        since = max(0.0, at - max(self._last, self._first))
+        weight = 1.0 - math.exp(-since / RECENT)
         recent += np.where(known, np.where(new, x, weight * (x - recent)), 0.0)
         changes += changed
         same[:] = np.where(changed, 0, same + known)

@@ -101,14 +101,13 @@ class Learning:
         """The learner as it is now."""
         return self.current[0]
 
-    @property
-    def lag(self) -> float:
+    def lag(self, now: float) -> float:
         """Seconds since the oldest event was logged that is not yet learned; 0 if there is none."""
         try:
             oldest = self._events[0]
         except IndexError:  # it may be learned meanwhile
             return 0.0
-        return max(0.0, time.time() - oldest.event.at)
+        return max(0.0, now - oldest.event.at)
 
     @property
     def changing(self) -> bool:

@@ -55,6 +55,8 @@ class Observed:
         those of the holdout; None if there is none, or if it cannot be told.
     left_out : str or None
         What the last decisions before this start were drawn by, or held out, if it is not any more.
+    ahead : float
+        Seconds by which the log is ahead of the clock.
     constant, drifting : sequence of str
         Features that do not change any more, and those whose values have moved away.
     """
@@ -80,6 +82,7 @@ class Observed:
     drifting: Sequence[str] = field(default=())
     most_gained: float | None = None
     left_out: str | None = None
+    ahead: float = 0.0
 
 
 def find_problems(seen: Observed) -> list[Problem]:
@@ -95,6 +98,7 @@ def find_problems(seen: Observed) -> list[Problem]:
     found = [
         _not_ready(seen),
         _errors(seen),
+        _ahead(seen),
         _silent(seen),
         _no_feedback(seen),
         _worse_than_holdout(seen),
@@ -137,6 +141,18 @@ def _errors(seen: Observed) -> Problem | None:
         return None
     what = f"{_share(seen.errors, seen.requests)} of the requests of the last 5 minutes failed."
     return Problem(what, "Read the service's log. Visitors should see your usual list meanwhile.")
+
+
+def _ahead(seen: Observed) -> Problem | None:
+    if not seen.ahead:
+        return None
+    days = seen.ahead / 86400
+    far = f"{days:.1f} days" if days >= 1 else f"{seen.ahead:.0f} seconds"
+    return Problem(
+        f"The log has events that are {far} ahead of this machine's clock.",
+        "Check that the clock is right now. If so, it was ahead before: those events count from "
+        "when this was seen, and nothing else need be done.",
+    )
 
 
 def _refused(seen: Observed) -> Problem | None:

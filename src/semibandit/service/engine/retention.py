@@ -8,6 +8,7 @@ import threading
 import time
 
 from semibandit.errors import StoreError
+from semibandit.service.engine.clock import LogClock
 from semibandit.service.engine.learning import Learning
 from semibandit.service.engine.statistics import Statistics
 from semibandit.service.settings import Settings
@@ -29,11 +30,13 @@ class Retention:
     """
 
     def __init__(
-        self, store: Store, settings: Settings, learning: Learning, statistics: Statistics
-    ) -> None:
+        self, store: Store, settings: Settings, learning: Learning, statistics: Statistics,
+        clock: LogClock,
+    ) -> None:  # fmt: skip
         assert settings.keep is not None
         self.removed = 0  # events, since the start
         self._store, self._learning, self._statistics = store, learning, statistics
+        self._clock = clock
         self._waits = settings.wait is not None
         self._keep = settings.keep
         self._margin = 2 * settings.timeouts.store  # a group of requests is written in this time
@@ -59,7 +62,7 @@ class Retention:
                 if self._store.owned:  # whoever writes the log removes from it
                     before = self.removed
                     with self._store.beside() as store:
-                        self.remove(store, time.time())
+                        self.remove(store, self._clock.time)
                     if self.removed > before:
                         log.info("%d old events have left the log", self.removed - before)
             except StoreError as why:
@@ -76,7 +79,7 @@ class Retention:
         """
         before = now - self._keep - self._margin
         first = store.first_decision()
-        if first is None or first[1] >= before:
+        if first is None or store.ahead().counts_from(*first, now) >= before:
             return
         counted = self._statistics.position
         self._statistics.save(store, self._learning.learner.labels)
@@ -85,18 +88,19 @@ class Retention:
             if place > 0 and not self._is_whole(store, place):
                 log.error("the snapshot at event %d is damaged: nothing is removed", place)
                 break
-            if not self._remove(store, before, place, counted):
+            if not self._remove(store, before, now, place, counted):
                 return
         self._learning.snapshot()
 
-    def _remove(self, store: Store, before: float, place: int, counted: int) -> int:
+    def _remove(self, store: Store, before: float, now: float, place: int, counted: int) -> int:
         """Remove what a snapshot has learned and is counted; how many wait for a newer one."""
         later = [event.after for seq, event in store.new_learners() if seq > place]
         settled = min(store.waited if self._waits else math.inf, counted)
         unlearned, after = 0, 0
         while not self._stopping.is_set():
             start = time.monotonic()
-            step = store.remove_old(before, min([place, counted, *later]), settled, after)
+            learned = min([place, counted, *later])
+            step = store.remove_old(before, now, learned, settled, after)
             self.removed += step.events
             unlearned += step.unlearned
             if step.after is None:

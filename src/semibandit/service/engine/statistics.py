@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from typing import Any, TypeAlias
@@ -286,11 +285,17 @@ class Statistics:
             self._close_minute()
             return self._series.sum(step, number, now)
 
-    def points(self, span: str) -> tuple[int, list[dict[str, float]]]:
+    def points(self, span: str, now: float) -> tuple[int, list[dict[str, float]]]:
         """The length of an interval, and those of the last "hour", "day" or of "all" time."""
         with self._lock:
             self._close_minute()
-            return self._series.points(span, time.time())
+            return self._series.points(span, now)
+
+    def minutes(self, now: float) -> list[dict[str, float]]:
+        """The minutes of the last hour."""
+        with self._lock:
+            self._close_minute()
+            return self._series.minutes(now)
 
     def labels(self) -> LabelCounts:
         """A copy of what was counted by label."""
@@ -344,7 +349,6 @@ class Statistics:
                 "totals": totals,
                 "sizes": self._slates.by_size(),
                 "positions": self._slates.by_position(),
-                "minutes": self._series.minutes(time.time()),
                 "calibration": self._slates.calibration(),
                 "top": self._labels.top(10),
                 "latest": self._latest.describe(),

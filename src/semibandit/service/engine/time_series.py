@@ -31,7 +31,7 @@ class TimeSeries:
         self._counts: dict[int, dict[int, list[float]]] = {step: {} for step in KEPT}
 
     def add(self, at: float, counts: Sequence[float]) -> None:
-        """Add what was counted at a time; what is older than an interval is kept for is dropped."""
+        """Add what was counted at a time; of too many intervals, the first counted is dropped."""
         self.since = at if self.since is None else min(at, self.since)
         for step, intervals in self._counts.items():
             start = int(at // step) * step
@@ -44,8 +44,9 @@ class TimeSeries:
 
     def sum(self, step: int, number: int, now: float) -> dict[str, float]:
         """What was counted in the last so many intervals of a length, the present one included."""
-        first = int(now // step) * step - (number - 1) * step
-        rows = [counts for start, counts in self._counts[step].items() if start >= first]
+        present = int(now // step) * step
+        first = present - (number - 1) * step
+        rows = [n for start, n in self._counts[step].items() if first <= start <= present]
         return {name: sum(row[i] for row in rows) for i, name in enumerate(COUNTED)}
 
     def minutes(self, now: float) -> list[dict[str, float]]:
@@ -100,8 +101,7 @@ class TimeSeries:
         ]
 
     def _drop_old(self, step: int) -> None:
+        """By the log's order: a clock that was ahead for a moment must not drop all others."""
         kept, intervals = KEPT[step], self._counts[step]
-        if kept is not None:
-            oldest = max(intervals) - (kept - 1) * step
-            for start in [start for start in intervals if start < oldest]:
-                del intervals[start]
+        if kept is not None and len(intervals) > kept:
+            del intervals[next(iter(intervals))]

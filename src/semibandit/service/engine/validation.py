@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from semibandit._util.checks import shortened
@@ -24,12 +23,12 @@ def sort_feedback(
     decisions: Mapping[str, Decision],
     known: Mapping[str, Feedback],
     now: float,
-    oldest: float = -math.inf,
+    expired: Callable[[Decision], bool],
 ) -> tuple[list[tuple[Feedback, Decision, list[AnswerFuture]]], list[Reply]]:
     """Feedback that is new and right, with its decision, and replies to all other.
 
     `decisions` has the decisions with the ids, `known` the feedback there is to them already.
-    Decisions from before `oldest` are about to leave the log.
+    Decisions that are `expired` are about to leave the log.
     """
     replies: list[Reply] = []
     fresh: dict[str, tuple[Feedback, Decision, list[AnswerFuture]]] = {}
@@ -38,7 +37,7 @@ def sort_feedback(
         id = given.id
         before = known.get(id) or (fresh[id][0] if id in fresh else None)
         try:
-            decision = _decision_of(given, decisions.get(id), oldest)
+            decision = _decision_of(given, decisions.get(id), expired)
             if one.up_to_last_click:  # the log says which labels that are
                 given = replace(given, examined=up_to_last_click(decision.labels, given.clicked))
             _check(given, decision, before)
@@ -87,11 +86,13 @@ def _words(features: int | NamedFeatures) -> int | str:
     return features if isinstance(features, int) else features.words
 
 
-def _decision_of(given: Feedback, decision: Decision | None, oldest: float) -> Decision:
+def _decision_of(
+    given: Feedback, decision: Decision | None, expired: Callable[[Decision], bool]
+) -> Decision:
     """The decision that the feedback is about; an `UnknownDecision` if there is none."""
     if decision is None:
         raise UnknownDecision(f"id = {given.id!r}, but no decision has that id")
-    if decision.at < oldest:
+    if expired(decision):
         raise UnknownDecision(f"id = {given.id!r} is of a decision that is no longer kept")
     return decision
 

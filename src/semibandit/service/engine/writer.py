@@ -19,6 +19,7 @@ from typing import TypeAlias
 from semibandit.errors import Conflict, DuplicateId, InputError, ServiceUnavailable, StoreError
 from semibandit.policies.learner import Learner
 from semibandit.policies.slate import Slate
+from semibandit.service.engine.clock import LogClock
 from semibandit.service.engine.deadline import FeedbackDeadline
 from semibandit.service.engine.decisions import decide
 from semibandit.service.engine.holdout import Holdout
@@ -82,12 +83,12 @@ class Writer:
         self.erasing: set[str] = set()  # ids of decisions that are about to leave the log
         self._store, self._settings = store, settings
         self._queue, self._learning, self._statistics = queue, learning, statistics
+        self.clock = LogClock(store, settings.clock)
         self._deadline = FeedbackDeadline(store, settings.wait)
         self._next_labels = NextLabelLookup(statistics)
         self.holdout = Holdout.from_settings(settings, statistics)
         self._group: list[Pending] = []  # at work
         self._recording = False  # from the first byte written until learning knows of it
-        self._last_time = 0.0
         self._background = ThreadPoolExecutor(1, "tidy")
         self._tidied, self._tidying = store.last, Future[None]()
         self._tidying.set_result(None)
@@ -139,14 +140,16 @@ class Writer:
     def _process(self, group: list[Pending]) -> list[Reply]:
         """The replies to a group of requests; whatever fails, the writer goes on."""
         access, start = self.access, time.monotonic()
+        self.clock.look()
         try:
             if access.behind:
                 if not access.catch_up():
                     return self._refuse(group)
                 self._start_anew()
-            self._give_up_late()
+            now = self.clock.stamp()
+            self._give_up_late(now)
             group, replies = self._sort_erasures(group)
-            return replies + self._answer(group) if group else replies
+            return replies + self._answer(group, now) if group else replies
         except StoreError as why:
             access.fail(why, time.monotonic() - start)
             late = self._queue.drain() if access.refusing else []
@@ -163,8 +166,7 @@ class Writer:
         """Forget what was known of the log: it may have been written by another process."""
         self.recent.forget()
         self._deadline = FeedbackDeadline(self._store, self._settings.wait)
-        for _, event in self._store.events(self._store.last - 1):
-            self._last_time = max(self._last_time, event.at)  # of a clock that is ahead of ours
+        self.clock.read()
 
     def _refuse(self, group: list[Pending]) -> list[Reply]:
         """Replies without the store: to rank, if that is wanted while following; else refusals."""
@@ -178,7 +180,7 @@ class Writer:
             else:
                 replies.append((one.answer, self.access.refusal()))
         current = self._learning.current
-        decided, refused, _ = self._decide(current, ranks, {}, lambda _: {}, self._now())
+        decided, refused, _ = self._decide(current, ranks, {}, lambda _: {}, self.clock.time)
         for decision, answers in decided:
             replies += [(answer, Unlogged(decision)) for answer in answers]
         return replies + refused
@@ -198,13 +200,13 @@ class Writer:
         if replies:
             self.deliver(replies)
 
-    def _answer(self, group: list[Pending], *, assume_new: bool = True) -> list[Reply]:
+    def _answer(self, group: list[Pending], now: float, *, assume_new: bool = True) -> list[Reply]:
         """Decide, check, write, and only then answer.
 
         With `assume_new`, ids that are not in memory are taken to be new: the log says if they are
         not, nothing is written then, and the group is answered again with all ids looked up.
         """
-        now, recent = self._now(), self.recent
+        recent = self.recent
         replies: list[Reply] = []
         ranks = [one for one in group if isinstance(one, PendingRank)]
         feedback = [one for one in group if isinstance(one, PendingFeedback)]
@@ -219,9 +221,8 @@ class Writer:
             replies += more
         if feedback:
             ids = {one.feedback.id for one in feedback}
-            oldest = now - (self._settings.keep or math.inf)
             decisions, known_feedback = recent.decisions(ids), recent.feedback(ids)
-            given, more = sort_feedback(feedback, decisions, known_feedback, now, oldest)
+            given, more = sort_feedback(feedback, decisions, known_feedback, now, self._expired)
             replies += more
         changed, more = self._sort_changes(changes, now)
         try:
@@ -229,7 +230,7 @@ class Writer:
         except DuplicateId:
             if not assume_new:
                 raise
-            return self._answer(group, assume_new=False)
+            return self._answer(group, now, assume_new=False)
         current[0].expect(slates)  # the next ones are ranked long before these are answered
         return replies + more
 
@@ -353,7 +354,7 @@ class Writer:
 
     # -- besides -------------------------------------------------------------------------------
 
-    def _give_up_late(self) -> None:
+    def _give_up_late(self, now: float) -> None:
         """Record decisions that waited too long for feedback as nothing clicked.
 
         Not while learning has stopped: feedback is refused then, so nobody could have answered.
@@ -361,7 +362,7 @@ class Writer:
         if self._settings.wait is None or not self._learning.alive:
             return
         room = self._settings.limits.backlog - self._learning.backlog
-        late = self._deadline.find_late(self._now(), room)
+        late = self._deadline.find_late(now, room)
         if late is not None:
             given_up, waited = late
             kept: Given = [(*one, []) for one in given_up if one[0].id not in self.erasing]
@@ -386,10 +387,10 @@ class Writer:
         except Exception:
             log.exception("the store could not be tidied")
 
-    def _now(self) -> float:
-        """The time, which never goes back in the log."""
-        self._last_time = max(time.time(), self._last_time)
-        return self._last_time
+    def _expired(self, decision: Decision) -> bool:
+        """Whether a decision is about to leave the log; its draw is its place in it."""
+        keep, clock = self._settings.keep or math.inf, self.clock
+        return clock.counts_from(decision.draw, decision.at) < clock.time - keep
 
 
 def _ignore(seconds: float) -> None:

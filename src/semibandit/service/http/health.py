@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import FastAPI, Response
 
 from semibandit.service.engine.engine import Engine
+from semibandit.service.engine.problems import Observed, Problem, find_problems
 from semibandit.service.http import schema
 from semibandit.service.http.metrics import Metrics
 from semibandit.service.http.openapi import problems
@@ -32,7 +34,7 @@ def add_health(app: FastAPI, engine: Engine, metrics: Metrics) -> None:
     @app.get("/healthz", operation_id="healthz", **health)
     async def readyz() -> Response:
         """200 if it can decide and learn, 503 with the reason if not."""
-        return _health(engine.problem)
+        return _health(engine.problem, find_problems(Observed(ahead=engine.clock.ahead)))
 
     @app.get(
         "/metrics",
@@ -46,7 +48,8 @@ def add_health(app: FastAPI, engine: Engine, metrics: Metrics) -> None:
         return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-def _health(problem: str | None) -> Response:
+def _health(problem: str | None, others: Sequence[Problem] = ()) -> Response:
     if problem is None:
-        return JsonResponse({"status": "ok"})
+        more = {"problems": [f"{one.what} {one.do}" for one in others]} if others else {}
+        return JsonResponse({"status": "ok", **more})
     return JsonResponse({"detail": problem}, 503)

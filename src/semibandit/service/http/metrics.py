@@ -123,10 +123,11 @@ class Metrics:
 
     def _gauges(self) -> Iterable[Metric]:
         engine, learning = self._engine, self._engine.learning
+        lag = learning.lag(engine.clock.time)
         for name, text, value in (
             ("waiting", "Requests that wait to be answered", engine.waiting),
             ("backlog", "Feedback in the log that is not yet learned", learning.backlog),
-            ("lag_seconds", "Since the oldest event was logged that is not learned", learning.lag),
+            ("lag_seconds", "Since the oldest event was logged that is not learned", lag),
             ("labels", "Labels that can be shown", engine.learner.n_labels),
             ("looked_share", "Share of labels looked at exactly", engine.learner.looked_share),
             ("version", "The learner's round", engine.learner.t),

@@ -276,6 +276,9 @@ class Health(BaseModel):
     model_config = ConfigDict(json_schema_extra=_example(status="ok"))
 
     status: Literal["ok"]
+    problems: list[str] = Field(
+        [], description="What is wrong though it works, in sentences; left out if nothing is."
+    )
 
 
 class Erased(BaseModel):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, Query, Request, Response
@@ -56,7 +55,7 @@ def add_watching(app: FastAPI, engine: Engine, metrics: Metrics) -> None:
         ] = "hour",
     ) -> Response:
         """Counts by time: the last hour by minutes, the last day by hours, or all time."""
-        step, points = engine.statistics.points(range)
+        step, points = engine.statistics.points(range, engine.clock.time)
         told = [{name: point[name] for name in POINT} for point in points]
         return JsonResponse({"range": range, "step": step, "points": told})
 
@@ -87,11 +86,11 @@ def add_watching(app: FastAPI, engine: Engine, metrics: Metrics) -> None:
 
 def _state(engine: Engine, metrics: Metrics) -> dict[str, Any]:
     learner, learning = engine.learner, engine.learning
-    header, limits = config_of(learner), engine.settings.limits
+    header, limits, now = config_of(learner), engine.settings.limits, engine.clock.time
     features = engine.features
     names = [one["name"] for one in features or [] if one["name"] is not None]
     settings, requests = header["settings"] | header["common"], metrics.recent.summary()
-    uplift = None if engine.holdout is None else engine.holdout.uplift(time.time())
+    uplift = None if engine.holdout is None else engine.holdout.uplift(now)
     seen = _observe(engine, settings.get("a"), names, requests, uplift)
     return {
         "learner": header["learner"],
@@ -115,6 +114,7 @@ def _state(engine: Engine, metrics: Metrics) -> dict[str, Any]:
         "problems": [vars(one) for one in find_problems(seen)],
         "requests": requests,
         "uplift": uplift,
+        "minutes": engine.statistics.minutes(now),
         **engine.statistics.summary(),
     }
 
@@ -124,7 +124,7 @@ def _observe(
     uplift: dict[str, Any] | None,
 ) -> Observed:  # fmt: skip
     """The numbers that problems are found in."""
-    statistics, now = engine.statistics, time.time()
+    statistics, now = engine.statistics, engine.clock.time
     recent = statistics.recent(MINUTE, 10, now)
     hour, day = statistics.recent(MINUTE, 60, now), statistics.recent(HOUR, 24, now)
     totals, labels = statistics.totals(), engine.learner.labels
@@ -152,6 +152,7 @@ def _observe(
         constant=constant,
         drifting=drifting,
         most_gained=_most_gained(uplift),
+        ahead=engine.clock.ahead,
         left_out=engine.left_out if now - engine.started < DAY else None,
     )
 
