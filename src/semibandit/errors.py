@@ -18,7 +18,10 @@ types alone: any other exception is a bug, and must never look like a wrong requ
     ├── DeviceError           (RuntimeError)      a GPU is missing, or has too little memory
     ├── StoreError            (RuntimeError)      the store cannot be read or written now
     │   ├── DuplicateId                           the log already has an event with this id
-    │   └── StoreInUse                            another process writes to the store
+    │   ├── StoreDamaged                          its bytes are not those that were written
+    │   ├── StoreFull                             there is no room on its disk
+    │   ├── StoreInUse                            another process writes to the store
+    │   └── StoreMoved                            its file was deleted, replaced or cut short
     ├── RunError              (RuntimeError)      a run of a sweep failed
     ├── ClusterError          (ConnectionError)   a Ray cluster cannot be reached, or is too small
     │   └── ShardLost                             a shard has died, and is not back yet
@@ -49,8 +52,11 @@ __all__ = [
     "SemibanditError",
     "ServiceUnavailable",
     "ShardLost",
+    "StoreDamaged",
     "StoreError",
+    "StoreFull",
     "StoreInUse",
+    "StoreMoved",
     "UnknownDecision",
     "UnknownKeyword",
     "UnknownLabel",
@@ -114,8 +120,20 @@ class DuplicateId(StoreError):
     """The log already has an event of this kind with this id; nothing was written."""
 
 
+class StoreDamaged(StoreError):
+    """The database of the store is damaged; only a backup helps."""
+
+
+class StoreFull(StoreError):
+    """The store cannot be written because its disk is full."""
+
+
 class StoreInUse(StoreError):
     """Another process writes to this store."""
+
+
+class StoreMoved(StoreError):
+    """The store's file was deleted, moved, replaced or cut short while it was open."""
 
 
 class RunError(SemibanditError, RuntimeError):

@@ -2,10 +2,14 @@
 
 import ctypes
 import os
+import random
 import resource
 import shutil
+import sqlite3
+from pathlib import Path
 
 import pytest
+from engines import rank, running, visits
 from postgres import Postgres
 from server import BUILD, Server, refused, until
 from visits import away, everything_is_there, visit
@@ -39,6 +43,127 @@ def test_a_disk_that_fills_up_and_empties(tmp_path):
         until(lambda: server.get("/healthz").status_code == 200)
         server.until(lambda state: state["backlog"] == 0)
     everything_is_there(where, known)
+
+
+def _unlink(*ends):
+    return lambda where: [(where / f"semibandit.{end}").unlink() for end in ends]
+
+
+HARM = {
+    "deleted": _unlink("db"),
+    "all of it deleted": _unlink("db", "db-wal", "db-shm", "lock"),
+    "its write-ahead log deleted": _unlink("db-wal"),
+    "its shared memory deleted": _unlink("db-shm"),
+    "its folder deleted": shutil.rmtree,
+    "replaced": lambda where: os.replace(where.parent / "copy", where / "semibandit.db"),
+    "cut short": lambda where: os.truncate(where / "semibandit.db", 3 * 4096),
+}
+
+
+@pytest.fixture(scope="module")
+def closed(tmp_path_factory):
+    """A store with a hundred visits, that nobody uses."""
+    where = tmp_path_factory.mktemp("closed") / "s"
+    with running(where) as engine:
+        visits(engine, 0, 100)
+    return where
+
+
+@pytest.mark.parametrize("how", HARM)
+def test_a_store_that_is_taken_away_while_it_is_open_acknowledges_nothing(tmp_path, closed, how):
+    where = tmp_path / "s"
+    shutil.copytree(closed, where)
+    shutil.copy(where / "semibandit.db", tmp_path / "copy")
+    with Server(where) as server:
+        assert visit(server, "two").status_code == 200
+        HARM[how](where)
+        assert away(server.rank(id="three"))
+        health = server.get("/readyz")
+        assert (health.status_code, health.headers["retry-after"]) == (503, "1")
+        what = how.split()[-1] if how != "cut short" else how
+        assert f"was {what}" in health.json()["detail"]
+        assert "while it was open. Put that very file back;" in health.json()["detail"]
+        assert str(tmp_path) not in health.text
+        assert server.get("/livez").status_code == 200  # a restart would make it worse
+        assert server.state()["problems"][0]["what"].startswith("The service cannot work: ")
+        assert away(server.feedback("v1", []))
+        assert server.post("/snapshot").status_code == 503
+    assert "".join(server.errors).count("the store failed: the store's file") == 1
+
+
+def test_a_store_that_is_taken_away_is_noticed_while_nobody_asks_and_may_come_back(tmp_path):
+    where = tmp_path / "s"
+    with Server(where, *BUILD) as server:
+        assert visit(server, "one").status_code == 200
+        where.rename(tmp_path / "elsewhere")
+        until(lambda: server.get("/readyz").status_code == 503)
+        (tmp_path / "elsewhere").rename(where)
+        until(lambda: server.get("/readyz").status_code == 200)
+        assert visit(server, "two").status_code == 200
+    everything_is_there(where, ["one", "two"])
+
+
+def test_no_empty_store_takes_the_place_of_one_that_was_deleted(tmp_path, closed):
+    where = tmp_path / "s"
+    shutil.copytree(closed, where)
+    (where / "semibandit.db").rename(tmp_path / "kept")
+    text = refused(where, *BUILD)
+    assert f"{where} has semibandit.lock, but no semibandit.db: the database of this" in text
+    (tmp_path / "kept").rename(where / "semibandit.db")
+    everything_is_there(where, ["v1"])
+
+
+def test_a_database_that_someone_vacuums_is_whole(tmp_path):
+    with running(tmp_path) as engine:
+        visits(engine, 0, 100)
+        other = sqlite3.connect(tmp_path / "semibandit.db", isolation_level=None)
+        other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        engine.store.check()
+        before = (tmp_path / "semibandit.db").stat().st_size
+        other.execute("DELETE FROM semibandit_events WHERE kind = 'feedback'")
+        other.execute("VACUUM")
+        other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        other.close()
+        assert (tmp_path / "semibandit.db").stat().st_size < before
+        engine.store.check()
+        assert rank(engine).labels
+        assert engine.healthy
+
+
+def test_a_start_on_a_full_disk_says_so_and_may_be_tried_again(tmp_path):
+    """SQLite may not make its file larger than a page: to it, that is a full disk."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sqlite3\nconnect = sqlite3.connect\n"
+        "def small(*arguments, **more):\n"
+        "    db = connect(*arguments, **more)\n"
+        "    db.execute('PRAGMA max_page_count=1')\n"
+        "    return db\n"
+        "sqlite3.connect = small\n"
+    )
+    env = {"PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"}
+    text = refused(tmp_path / "s", *BUILD, env=env, code=75)
+    where = f"{tmp_path}/s/semibandit.db"
+    assert text.startswith(f"semibandit serve: {where}: the disk is full: make room on it (")
+    assert len(text.splitlines()) == 1
+    with Server(tmp_path / "s", *BUILD) as server:
+        assert visit(server, "one").status_code == 200
+
+
+@pytest.mark.parametrize("page", ["first", "middle"])
+def test_a_start_with_a_damaged_page_says_what_to_do_and_is_not_tried_again(tmp_path, closed, page):
+    where = tmp_path / "s"
+    shutil.copytree(closed, where)
+    file = where / "semibandit.db"
+    content = bytearray(file.read_bytes())
+    place = 0 if page == "first" else len(content) // 4096 // 2 * 4096
+    content[place : place + 4096] = random.Random(1).randbytes(4096)
+    file.write_bytes(content)
+    text = refused(where, code=65)
+    assert text.startswith(f"semibandit serve: {file}: the database is damaged (")
+    assert "): restore a backup, or see how much of it `sqlite3 semibandit.db .recover`" in text
+    assert len(text.splitlines()) == 1
+    unit = (Path(__file__).parents[2] / "deploy" / "semibandit.service").read_text()
+    assert "RestartPreventExitStatus=65\n" in unit
 
 
 def without_override():

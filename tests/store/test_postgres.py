@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from semibandit.errors import StoreError
+from semibandit.errors import StoreDamaged, StoreError, StoreFull
 from semibandit.store.connect import connect
 
 
@@ -73,3 +73,20 @@ def test_an_open_transaction_of_a_process_that_sleeps_is_ended(postgres):
         asleep.rows("INSERT INTO t VALUES (2)")
     asleep.close()
     other.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "text"),
+    [
+        ("53100", StoreFull, "the server's disk is full: make room on it"),
+        ("XX001", StoreDamaged, "the database is damaged"),
+        ("XX002", StoreDamaged, "the database is damaged"),
+    ],
+)
+def test_what_the_server_complains_of_is_said_with_what_to_do(postgres, code, kind, text):
+    db = connect(postgres.database(), write=True)
+    try:
+        with pytest.raises(kind, match=text):
+            db.rows(f"DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{code}'; END $$")
+    finally:
+        db.close()

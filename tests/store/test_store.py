@@ -17,6 +17,7 @@ from semibandit.errors import (
     MissingExtra,
     MissingFile,
     StoreError,
+    StoreMoved,
 )
 from semibandit.policies.persistence import snapshot_of
 from semibandit.store.event import Feedback, pack, unpack
@@ -177,11 +178,18 @@ def test_a_store_that_went_away_may_come_back(tmp_path):
     with Store.create(tmp_path / "s", sb.SlateUCB(4, 3)) as store:
         (tmp_path / "s").rename(tmp_path / "elsewhere")
         for again in (store.reopen, store.beside):
-            with pytest.raises(StoreError, match="there is no store in"):
+            with pytest.raises(StoreMoved, match=r"semibandit.db was deleted or moved while"):
                 again()
         (tmp_path / "elsewhere").rename(tmp_path / "s")
         store.reopen()
         assert store.append([decision("one")]) == 1
+        store.close()  # as after a failure: nothing is compared until it is open again
+        (tmp_path / "s").rename(tmp_path / "elsewhere")
+        with pytest.raises(StoreError, match="there is no store in"):
+            store.reopen()
+        Store.create(tmp_path / "s", sb.SlateUCB(4, 3)).close()
+        with pytest.raises(StoreMoved, match="is another file than the one that was opened"):
+            store.reopen()
 
 
 def test_a_driver_that_is_not_installed_is_named(monkeypatch):

@@ -157,12 +157,12 @@ def until(condition):
     return found
 
 
-def refused(store, *arguments, **more):
-    """What a server that does not start says."""
+def refused(store, *arguments, code=2, **more):
+    """What a server that does not start says, ending with this exit code."""
     server = Server(store, *arguments, **more)
     assert server.url is None
     server._finish()
-    assert server.process.returncode == 2, server.errors
+    assert server.process.returncode == code, server.errors
     return "".join(server.errors)
 
 

@@ -1,4 +1,8 @@
-"""How commands fail: a mistake of the user's is one line on stderr and exit code 2."""
+"""How commands fail: a mistake of the user's is one line on stderr and exit code 2.
+
+Two failures of a store have the codes of sysexits.h, for whoever starts the service again: 75 for
+a full disk, which may have room soon, and 65 for a damaged database, which only a backup mends.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +12,18 @@ from contextlib import contextmanager
 import typer
 from rich.console import Console
 
-from semibandit.errors import DownloadError, SemibanditError
+from semibandit.errors import DownloadError, SemibanditError, StoreDamaged, StoreFull
 
 __all__ = ["reporting_errors"]
 
+MISTAKE = 2
+CODES: dict[type[Exception], int] = {StoreDamaged: 65, StoreFull: 75}
 NO_NETWORK = "without a network: semibandit data get NAME --from FILE"
 
 
 @contextmanager
 def reporting_errors(command: str) -> Iterator[None]:
-    """Turn a user's mistake, a full disk or a missing network into one line and exit code 2.
+    """Turn a user's mistake, a full disk or a missing network into one line and an exit code.
 
     Any other exception is a bug, and comes out with its traceback; so does one in a run of a sweep,
     as a note of the `RunError`.
@@ -29,4 +35,4 @@ def reporting_errors(command: str) -> Iterator[None]:
         notes = "".join(f"\n{note}" for note in getattr(why, "__notes__", ()))
         text = f"semibandit {command}: {why}{hint}{notes}"
         Console(stderr=True).print(text, markup=False, highlight=False, soft_wrap=True)
-        raise typer.Exit(2) from None
+        raise typer.Exit(CODES.get(type(why), MISTAKE)) from None

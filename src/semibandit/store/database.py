@@ -56,6 +56,15 @@ class Database(Protocol):
         """Whether there is a table of this name."""
         ...
 
+    @property
+    def identity(self) -> object:
+        """What tells its file from any other that takes its place; None if a server has it."""
+        ...
+
+    def check(self) -> None:
+        """Raise `StoreMoved` if its files are not those that were opened, or are cut short."""
+        ...
+
     def tidy(self) -> bool:
         """Do now what would else have to be done while someone waits.
 

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any
 
 from semibandit._util.extras import import_extra
-from semibandit.errors import DuplicateId, StoreError
+from semibandit.errors import DuplicateId, StoreDamaged, StoreError, StoreFull
 from semibandit.store.fence import check_fence, is_write
 from semibandit.store.watchdog import WATCHDOG
 
@@ -116,6 +116,13 @@ class PostgreSQL:
     def has_table(self, name: str) -> bool:
         return self.rows("SELECT to_regclass(?::text)", (name,))[0][0] is not None
 
+    @property
+    def identity(self) -> None:
+        return None
+
+    def check(self) -> None:
+        """The server's files are its own."""
+
     def tidy(self) -> bool:
         return False  # the server does
 
@@ -144,7 +151,12 @@ class PostgreSQL:
         """Why a call failed: if the connection was cut, the driver does not know."""
         if self._was_cut:
             return StoreError(f"{self.name} did not answer within {self._timeout:g} s")
-        return StoreError(f"{self.name}: {str(why).strip()}")
+        text, known = str(why).strip(), self._psycopg.errors
+        if isinstance(why, known.DiskFull):
+            return StoreFull(f"{self.name}: the server's disk is full: make room on it ({text})")
+        if isinstance(why, known.DataCorrupted | known.IndexCorrupted):
+            return StoreDamaged(f"{self.name}: the database is damaged ({text}): restore a backup")
+        return StoreError(f"{self.name}: {text}")
 
     def _allow(self, seconds: float) -> None:
         self._timeout, self.limit = seconds, seconds + MARGIN

@@ -11,7 +11,14 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from semibandit._util.extras import import_extra
-from semibandit.errors import DuplicateId, MissingFile, StoreError
+from semibandit.errors import (
+    DuplicateId,
+    MissingFile,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreMoved,
+)
 from semibandit.store.fence import check_fence, is_write
 
 if TYPE_CHECKING:
@@ -42,6 +49,7 @@ class SQLite:
             _filelock()  # before there is a folder
         try:
             if create:
+                _check_is_new(folder)
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # it is about visitors
             elif not (folder / FILE).is_file():
                 raise MissingFile(f"there is no store in {folder}: no file {FILE}")
@@ -49,6 +57,8 @@ class SQLite:
             raise
         except OSError as why:
             raise StoreError(f"{self.name}: {why.strerror or why}") from None
+        self._size = 0  # of the file, the largest that was seen
+        self._files: dict[str, object] = {}  # that belong to it, and which they were
         mode = "rwc" if create else "rw" if write else "ro"
         try:
             uri = f"{(folder / FILE).absolute().as_uri()}?mode={mode}"
@@ -56,7 +66,7 @@ class SQLite:
                 uri, uri=True, isolation_level=None, timeout=timeout, check_same_thread=False
             )
         except sqlite3.Error as why:
-            raise StoreError(f"{self.name}: {why}") from None
+            raise _failure(self.name, why) from None
         try:
             if write:
                 self.rows("PRAGMA journal_mode=WAL")
@@ -66,6 +76,9 @@ class SQLite:
                 self.rows("ROLLBACK")
             else:
                 self.rows("SELECT 1 FROM sqlite_master")
+            names = [self.name + end for end in ("", "-wal", "-shm")]
+            self._files = {name: found for name in names if (found := _which(name)) is not None}
+            self.identity = self._files.get(self.name)
         except StoreError:
             self.close()
             raise
@@ -85,7 +98,7 @@ class SQLite:
         except sqlite3.IntegrityError as why:
             raise DuplicateId(f"{self.name}: {why}") from None
         except sqlite3.Error as why:
-            raise StoreError(f"{self.name}: {why}") from None
+            raise _failure(self.name, why) from None
         finally:
             self.since = None
 
@@ -94,7 +107,7 @@ class SQLite:
         try:
             self._db.executemany(sql, values)
         except sqlite3.Error as why:
-            raise StoreError(f"{self.name}: {why}") from None
+            raise _failure(self.name, why) from None
         finally:
             self.since = None
 
@@ -145,6 +158,28 @@ class SQLite:
     def has_table(self, name: str) -> bool:
         return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)))
 
+    def check(self) -> None:
+        for name, opened in self._files.items():
+            found = _which(name)
+            if found != opened:
+                what = "deleted or moved" if found is None else "replaced by another"
+                raise _moved(name, what)
+        if self._files:
+            self._check_size()
+
+    def _check_size(self) -> None:
+        """It shrinks only if someone else vacuums it, and then it still has all of its pages."""
+        size = os.stat(self.name).st_size
+        if size < self._size:
+            try:
+                ((pages,),) = self.rows("PRAGMA page_count")
+                ((page,),) = self.rows("PRAGMA page_size")
+            except StoreError:
+                raise _moved(self.name, "cut short") from None
+            if pages * page > size:
+                raise _moved(self.name, "cut short")
+        self._size = size
+
     def tidy(self) -> bool:
         """Put the write-ahead log in its place: if another thread does, writing need not.
 
@@ -176,6 +211,7 @@ class SQLite:
         return not busy
 
     def close(self) -> None:
+        self._files = {}  # the last one to close it deletes some of them
         try:
             self._db.close()
         except sqlite3.Error:
@@ -184,6 +220,46 @@ class SQLite:
             lock, self._lock = self._lock, None
             if lock is not None:
                 lock.release()
+
+
+def _check_is_new(folder: Path) -> None:
+    """Make no empty store in the place of one whose database was deleted."""
+    left = sorted(path.name for path in folder.glob("semibandit.*"))
+    if left and FILE not in left:
+        raise StoreError(
+            f"{folder} has {', '.join(left)}, but no {FILE}: the database of this store was "
+            "deleted or moved. Put it back or restore a backup; to begin anew, delete the folder"
+        )
+
+
+def _which(name: str) -> object:
+    """What tells a file from another of the same name; None if there is none."""
+    try:
+        found = os.stat(name)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _moved(name: str, what: str) -> StoreMoved:
+    """The text is for everybody: it does not say where the folder is."""
+    return StoreMoved(
+        f"the store's file {Path(name).name} was {what} while it was open. Put that very file "
+        "back; or stop the service, restore a backup, and start it again"
+    )
+
+
+def _failure(name: str, why: sqlite3.Error) -> StoreError:
+    """What a call failed with, and what to do about it if that is known."""
+    code = getattr(why, "sqlite_errorcode", 0) & 0xFF  # none if the driver itself complains
+    if code == sqlite3.SQLITE_FULL:
+        return StoreFull(f"{name}: the disk is full: make room on it ({why})")
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return StoreDamaged(
+            f"{name}: the database is damaged ({why}): restore a backup, or see how much of it "
+            "`sqlite3 semibandit.db .recover` can save"
+        )
+    return StoreError(f"{name}: {why}")
 
 
 def _filelock() -> Any:
@@ -201,4 +277,4 @@ def _erase_in_backup(path: Path, ids: Sequence[str]) -> None:
         finally:
             db.close()
     except sqlite3.Error as why:
-        raise StoreError(f"{path}: {why}") from None
+        raise _failure(str(path), why) from None

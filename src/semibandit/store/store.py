@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from semibandit.errors import FileError, MissingFile, StoreError
+from semibandit.errors import FileError, MissingFile, StoreError, StoreMoved
 from semibandit.policies.learner import Learner
 from semibandit.policies.persistence import snapshot_of
 from semibandit.store import event as events
@@ -200,6 +200,8 @@ class Store(Maintenance):
         ------
         DuplicateId
             If the log has a decision with one of the ids, or feedback to it, already.
+        StoreMoved
+            If the files of the store are not those that were opened.
         StoreError
             If the store fails. If the connection was lost, the events may be in the log or not.
         """
@@ -216,6 +218,7 @@ class Store(Maintenance):
                     self._insert(rows[i : i + PAGE])
                 if waited is not None:
                     write_meta(self._db, "waited", str(waited))
+        self.check()  # what went into a deleted file is not acknowledged
         self.last += len(rows)
         return self.last
 
@@ -319,6 +322,10 @@ class Store(Maintenance):
         self.refresh()
         return True
 
+    def check(self) -> None:
+        """Raise `StoreMoved` if the files of the store were deleted, replaced or cut short."""
+        self._db.check()
+
     def refresh(self) -> None:
         """Read `last` again: another process may have written."""
         self.last = _find_last(self._db)
@@ -329,6 +336,7 @@ class Store(Maintenance):
         Afterwards `owned` says whether this is the owner: if so, it can be written. If not, another
         process has become the owner meanwhile.
         """
+        self.check()
         self._db.close()
         self._db = self._connect_again()
         if not self.try_lock(REOPEN_PATIENCE):
@@ -339,6 +347,7 @@ class Store(Maintenance):
 
         It writes nothing any more once another process has become the owner: `StoreInUse`.
         """
+        self.check()
         other = object.__new__(Store)
         db = self._connect_again()
         db.fence = self.epoch
@@ -352,9 +361,13 @@ class Store(Maintenance):
 
     def _connect_again(self) -> Database:
         try:
-            return connect(self.where, write=self.write, lock=False, timeout=self.timeout)
+            db = connect(self.where, write=self.write, lock=False, timeout=self.timeout)
         except MissingFile as why:  # it was there: it may come back
             raise StoreError(str(why)) from None
+        if db.identity != self._db.identity:
+            db.close()
+            raise StoreMoved(f"{self.name} is another file than the one that was opened")
+        return db
 
     def tidy(self) -> None:
         """Do now what would else have to be done while someone waits; for a thread of its own."""

@@ -172,7 +172,7 @@ class Engine:
         if access.stuck or access.lost:
             return access.down
         if access.failure is not None:
-            return "the store is away"
+            return access.failure if access.moved else "the store is away"
         if (why := self.settings.policy_problem(self.learner)) is not None:
             return why
         if (why := getattr(self.learner, "model_problem", None)) is not None:

@@ -121,6 +121,9 @@ def _not_ready(seen: Observed) -> Problem | None:
     if "--randomise" in seen.not_ready:
         what, _, do = seen.not_ready.partition(". ")
         return Problem(f"It cannot decide: {what}.", f"{do}, or put another learner in its place.")
+    if "while it was open" in seen.not_ready:
+        what, _, do = seen.not_ready.partition(". ")
+        return Problem(f"The service cannot work: {what}.", f"{do}.")
     if "learn" in seen.not_ready:
         what = f"It no longer learns: {seen.not_ready}."
         do = (

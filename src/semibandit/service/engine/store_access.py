@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from itertools import islice
 from time import monotonic
 
-from semibandit.errors import StoreError, StoreInUse
+from semibandit.errors import StoreError, StoreInUse, StoreMoved
 from semibandit.service.engine.learning import Learning, LoggedEvent
 from semibandit.service.engine.statistics import Statistics
 from semibandit.service.settings import Settings
@@ -47,6 +47,7 @@ class StoreAccess:
     ) -> None:
         self.behind = self.following = not store.owned
         self.failure: str | None = None  # why the store cannot be used
+        self.moved = False  # whether that is because its file was deleted, replaced or cut short
         self.lost = False  # whether feedback was removed from the log before it was learned
         self.stuck = False  # in a call that takes longer than any timeout
         self._store, self._learning, self._statistics = store, learning, statistics
@@ -104,7 +105,7 @@ class StoreAccess:
         self._try_at_once = self.failure is None and seconds < self._timeout / 2
         if self.failure is None:
             log.error("the store failed: %s", why)
-        self.failure, self.behind = str(why), True
+        self.failure, self.behind, self.moved = str(why), True, isinstance(why, StoreMoved)
         self.postpone()
 
     def postpone(self) -> None:
@@ -143,7 +144,7 @@ class StoreAccess:
             log.warning("the store is back")
         if owned == self.following:
             log.warning(OWNER if owned else NOT_OWNER, self._store.epoch)
-        self.failure, self.following = None, not owned
+        self.failure, self.following, self.moved = None, not owned, False
         self.behind = not owned
         return owned
 

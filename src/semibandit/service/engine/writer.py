@@ -142,6 +142,8 @@ class Writer:
         access, start = self.access, time.monotonic()
         self.clock.look()
         try:
+            with access.calling():
+                self._store.check()
             if access.behind:
                 if not access.catch_up():
                     return self._refuse(group)
