@@ -14,6 +14,8 @@ from postgres import Postgres
 from server import BUILD, Server, refused, until
 from visits import away, everything_is_there, visit
 
+from semibandit.store import sqlite
+
 
 def test_a_disk_that_fills_up_and_empties(tmp_path):
     """The server may not write files beyond their size now: that is what a full disk is to it."""
@@ -77,6 +79,8 @@ def test_a_store_that_is_taken_away_while_it_is_open_acknowledges_nothing(tmp_pa
     with Server(where) as server:
         assert visit(server, "two").status_code == 200
         HARM[how](where)
+        if how == "cut short":
+            until(lambda: server.get("/readyz").status_code == 503)
         assert away(server.rank(id="three"))
         health = server.get("/readyz")
         assert (health.status_code, health.headers["retry-after"]) == (503, "1")
@@ -113,7 +117,8 @@ def test_no_empty_store_takes_the_place_of_one_that_was_deleted(tmp_path, closed
     everything_is_there(where, ["v1"])
 
 
-def test_a_database_that_someone_vacuums_is_whole(tmp_path):
+def test_a_database_that_someone_vacuums_is_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(sqlite, "CHECK_EVERY", 0.0)
     with running(tmp_path) as engine:
         visits(engine, 0, 100)
         other = sqlite3.connect(tmp_path / "semibandit.db", isolation_level=None)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["FILE", "SQLite"]
 
 FILE = "semibandit.db"
+CHECK_EVERY = 0.5  # seconds between two looks at the files, if nothing came or went
 BACKUP = ".backup"  # ends the names of copies from before a migration
 WAL = 20_000  # pages of the write-ahead log; most are put in their place before, see `tidy`.
 # Those who write beside the log's owner leave it to `tidy`: they hold the log up while they commit.
@@ -57,6 +58,8 @@ class SQLite:
             raise
         except OSError as why:
             raise StoreError(f"{self.name}: {why.strerror or why}") from None
+        self._next_check = 0.0
+        self._folder_then: object = None
         self._size = 0  # of the file, the largest that was seen
         self._files: dict[str, object] = {}  # that belong to it, and which they were
         mode = "rwc" if create else "rw" if write else "ro"
@@ -159,13 +162,17 @@ class SQLite:
         return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)))
 
     def check(self) -> None:
+        """After every commit: all of it is looked at if the folder changed, or twice a second."""
+        now, folder = monotonic(), _which(self._folder, changed=True)
+        if not self._files or (now < self._next_check and folder == self._folder_then):
+            return
         for name, opened in self._files.items():
             found = _which(name)
             if found != opened:
                 what = "deleted or moved" if found is None else "replaced by another"
                 raise _moved(name, what)
-        if self._files:
-            self._check_size()
+        self._check_size()
+        self._next_check, self._folder_then = now + CHECK_EVERY, folder
 
     def _check_size(self) -> None:
         """It shrinks only if someone else vacuums it, and then it still has all of its pages."""
@@ -232,13 +239,16 @@ def _check_is_new(folder: Path) -> None:
         )
 
 
-def _which(name: str) -> object:
-    """What tells a file from another of the same name; None if there is none."""
+def _which(name: str | Path, *, changed: bool = False) -> object:
+    """What tells a file from another of the same name; None if there is none.
+
+    With `changed` it is another one, too, once something in a folder came or went.
+    """
     try:
         found = os.stat(name)
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return found.st_dev, found.st_ino, found.st_mtime_ns if changed else 0
 
 
 def _moved(name: str, what: str) -> StoreMoved:
