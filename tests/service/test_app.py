@@ -148,7 +148,8 @@ def test_docs_need_no_network(server):
     paths = server.get("/openapi.json").json()["paths"]
     assert set(paths) == {
         "/v1/rank", "/v1/feedback", "/v1/rank/batch", "/v1/feedback/batch", "/v1/labels",
-        "/v1/state", "/v1/snapshot", "/v1/events", "/v1/events/{id}", "/v1/learner", "/metrics",
+        "/v1/state", "/v1/snapshot", "/v1/events", "/v1/events/{id}",
+        "/v1/events/erase", "/v1/learner", "/metrics",
         "/livez", "/readyz", "/healthz", "/v1/series", "/v1/items",
     }  # fmt: skip
 
@@ -368,8 +369,10 @@ def test_a_dry_run_leaves_no_trace(tmp_path):
         assert server.state() | {"minutes": 0} == before | {"minutes": 0}
         assert "for reading only" in detail(server.post("/v1/rank", body), 403)
         assert "for reading only" in detail(server.post("/v1/rank?dry_run=false", body), 403)
-        for wrong in ("dry_run=yes", "dry_run=", "dry_run=true&dry_run=true"):
+        for wrong in ("dry_run=yes", "dry_run="):
             assert "expected true or false" in detail(server.post(f"/v1/rank?{wrong}", body), 422)
+        twice = server.post("/v1/rank?dry_run=true&dry_run=true", body)
+        assert "the query has dry_run 2 times: expected it once" in detail(twice, 422)
         misspelt = server.post("/v1/rank?dryrun=true", body)
         assert "did you mean 'dry_run'?" in detail(misspelt, 422)
         assert "'moon'" in detail(

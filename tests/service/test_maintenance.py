@@ -29,12 +29,12 @@ def asked(monkeypatch):
             future.set_result(answer)
         return future
 
-    def erase(self, ids, subject):
-        found.append((ids, subject))
+    def erase(self, ids, subjects, dry_run):
+        found.append((ids, subjects, *["dry run"] * dry_run))
         if ids == ["nobody"]:
             return done(UnknownDecision("id = 'nobody', but no decision has that id"))
         return done(
-            StoreError("/secret/path") if subject == "away" else {"events": 2, "stays": "w"}
+            StoreError("/secret/path") if subjects == ["away"] else {"events": 2, "stays": "w"}
         )
 
     def replace(self, content, after):
@@ -61,7 +61,7 @@ def test_erasing(server, asked):
 
     assert erase("/v1/events/visit-1").json() == {"events": 2, "stays": "w"}
     assert erase("/v1/events?subject=user-7").status_code == 200
-    assert asked == [(["visit-1"], None), (None, "user-7")]
+    assert asked == [(["visit-1"], ()), ((), ["user-7"])]
     assert erase("/v1/events/nobody").status_code == 404
     away = erase("/v1/events?subject=away")
     assert (away.status_code, "secret" in away.text) == (503, False)
@@ -70,6 +70,10 @@ def test_erasing(server, asked):
         ("/v1/events?subject=", "subject = '': expected at least 1 characters"),
         ("/v1/events?subject=a%20b", "subject = 'a b': expected letters, digits and . _ : - alone"),
         ("/v1/events/a%20b", "id = 'a b': expected letters"),
+        ("/v1/events?subject=a&subject=b", "the query has subject 2 times: expected it once"),
+        ("/v1/events?subject=a&dry_run=true", "the query has 'dry_run': expected subject alone"),
+        ("/v1/events?subjects=a", "did you mean 'subject'?"),
+        ("/v1/events/visit-1?dry_run=true", "the query has 'dry_run': expected no query here"),
     ):
         answer = erase(path)
         assert answer.status_code == 422
@@ -77,6 +81,39 @@ def test_erasing(server, asked):
     assert erase("/v1/events/visit-1", authorization="Bearer r").status_code == 403
     assert server.http.delete("/v1/events/visit-1").status_code == 401
     assert len(asked) == 4
+
+
+def test_erasing_by_a_form(server, asked):
+    def erase(given, path="/v1/events/erase", **headers):
+        return server.http.post(path, json=given, headers=KEY | headers)
+
+    body = {"subjects": ["a", "b"], "ids": ["..", "visit-1"]}
+    assert erase(body).json() == {"events": 2, "stays": "w"}
+    assert erase({"ids": ["."], "dry_run": True}).status_code == 200
+    assert asked == [(["..", "visit-1"], ["a", "b"]), (["."], [], "dry run")]
+    assert erase({"ids": ["nobody"]}).status_code == 404
+    for given, reason in (
+        ({}, "ids and subjects are both empty"),
+        ({"ids": []}, "ids and subjects are both empty"),
+        ({"subject": ["a"]}, "there is no such key"),
+        ({"ids": ["a/b"]}, "ids[0] = 'a/b': expected letters"),
+        ({"subjects": "anna"}, "subjects = 'anna': expected a list"),
+        ({"ids": ["a"], "dry_run": "yes"}, "dry_run = 'yes': expected true or false"),
+    ):
+        answer = erase(given)
+        assert answer.status_code == 422
+        assert reason in answer.json()["detail"]
+    twice = erase({"ids": ["a"]}, "/v1/events/erase?dry_run=true")
+    assert "expected no query here" in twice.json()["detail"]
+    assert erase({"ids": ["a"]}, authorization="Bearer r").status_code == 403
+    assert len(asked) == 3
+
+
+@pytest.mark.parametrize("path", ["/v1/feedback", "/v1/labels", "/v1/snapshot", "/v1/rank/batch"])
+def test_a_query_that_is_not_known_changes_nothing(server, path):
+    answer = server.http.post(f"{path}?dry_run=true", json={}, headers=KEY)
+    assert answer.status_code == 422
+    assert "the query has 'dry_run': expected no query here" in answer.json()["detail"]
 
 
 def test_a_learner_in_place_of_another(server, asked):

@@ -17,7 +17,7 @@ CHECKS = [
 OPERATIONS = """POST /v1/rank, POST /v1/feedback, POST /v1/rank/batch, POST /v1/feedback/batch,
 GET /v1/labels, POST /v1/labels, DELETE /v1/labels, GET /v1/state, POST /v1/snapshot, GET /metrics,
 GET /livez, GET /readyz, GET /healthz, GET /v1/series, GET /v1/items, DELETE /v1/events/{id},
-DELETE /v1/events, POST /v1/learner"""
+DELETE /v1/events, POST /v1/events/erase, POST /v1/learner"""
 
 ALL = OPERATIONS.replace("\n", " ").split(", ")
 # they take nothing, or a name, of which none is wrong

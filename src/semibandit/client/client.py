@@ -236,6 +236,36 @@ class Client:
         told = [one if isinstance(one, SemibanditError) else None for one in found]
         return _settle(told, errors, "feedback {}")
 
+    # -- erasing -------------------------------------------------------------------------------
+
+    def erase(
+        self, ids: Iterable[str] = (), *, subjects: Iterable[str] = (), dry_run: bool = False
+    ) -> dict[str, Any]:
+        """Take decisions and the feedback to them out of the service's log, for good.
+
+        Parameters
+        ----------
+        ids : iterable of str
+            The ids of decisions.
+        subjects : iterable of str
+            Your names for visitors: all decisions about them.
+        dry_run : bool
+            Whether only to count them.
+
+        Returns
+        -------
+        dict
+            `events`: how many events that are; `stays`: what of them stays, in words.
+
+        Raises
+        ------
+        UnknownDecision
+            If no decision has one of the ids: nothing is erased then. A subject may have none.
+        """
+        given = {"ids": read_labels(ids, "ids"), "subjects": read_labels(subjects, "subjects")}
+        body, refusals = given | {"dry_run": dry_run}, {404: UnknownDecision}
+        return dict(self._ask("POST", "/events/erase", body, refusals, repeat=False))
+
     # -- labels --------------------------------------------------------------------------------
 
     @property

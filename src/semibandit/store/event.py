@@ -130,7 +130,9 @@ class Decision:
     @property
     def asked(self) -> tuple[object, ...]:
         """The request, to know it again by."""
-        return request_key(self.context, self.named, self.slots, self.candidates, self.exclude)
+        return request_key(
+            self.context, self.named, self.slots, self.candidates, self.exclude, self.subject
+        )
 
     def slate(self) -> list[dict[str, Any]]:
         """The labels shown, best first, each with its numbers, as JSON can hold them."""
@@ -231,13 +233,14 @@ _KIND_OF = {event: kind for kind, event in _KINDS.items()}
 
 def request_key(
     context: Floats, named: Mapping[str, Any] | None, slots: int | None,
-    candidates: list[Label] | None, exclude: list[Label] | None,
+    candidates: list[Label] | None, exclude: list[Label] | None, subject: str | None,
 ) -> tuple[object, ...]:  # fmt: skip
-    """What a request to rank is known again by.
+    """What a request to rank is known again by: the subject, too, whose visits can be erased.
 
     By the names of its context, if it has some: the same context may be encoded otherwise later.
     """
-    return (context.tobytes() if named is None else key_of(named), slots, candidates, exclude)
+    given = context.tobytes() if named is None else key_of(named)
+    return (given, slots, candidates, exclude, subject)
 
 
 def describe(label: Label, prob: float, estimate: float, width: float) -> dict[str, Any]:

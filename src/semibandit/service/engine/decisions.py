@@ -205,7 +205,7 @@ def _repeat(one: PendingRank, before: Decision) -> Reply:
 def _conflict(id: str) -> Conflict:
     return Conflict(
         f"id = {id!r} was given to another request: "
-        "its context, slots, candidates or exclude differ"
+        "its context, slots, candidates, exclude or subject differ"
     )
 
 

@@ -331,9 +331,11 @@ class Engine:
             )
         self.queue.put(requests, wake=wake)
 
-    def erase(self, ids: Sequence[str] | None, subject: str | None) -> Future[dict[str, Any]]:
+    def erase(
+        self, ids: Sequence[str] = (), subjects: Sequence[str] = (), dry_run: bool = False
+    ) -> Future[dict[str, Any]]:
         """Erase decisions and their feedback, in the background; see `Eraser.erase`."""
-        return self._background.submit(self._eraser.erase, ids, subject)
+        return self._background.submit(self._eraser.erase, ids, subjects, dry_run)
 
     def replace_learner(self, content: bytes, after: int | None) -> Future[dict[str, Any]]:
         """Let the learner of a file take over, in the background; see `replace_learner`."""

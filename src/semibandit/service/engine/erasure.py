@@ -52,8 +52,12 @@ class Eraser:
         self._store, self._queue, self._writer = store, queue, writer
         self._learning, self._statistics = learning, statistics
 
-    def erase(self, ids: Sequence[str] | None, subject: str | None) -> dict[str, Any]:
-        """Erase the decisions with these ids, or all of a subject; how many events, and what stays.
+    def erase(
+        self, ids: Sequence[str] = (), subjects: Sequence[str] = (), dry_run: bool = False
+    ) -> dict[str, Any]:
+        """Erase decisions with these ids or subjects; how many events that are, and what stays.
+
+        With `dry_run` they are only counted.
 
         Raises
         ------
@@ -63,12 +67,15 @@ class Eraser:
             If the store fails: then all or nothing is erased.
         """
         with self._store.beside() as store:
-            known = (
-                store.ids_of(subject) if subject is not None else list(store.decisions(ids or []))
-            )
-            for id in ids or []:
-                if id not in known:
+            found = store.decisions(ids)
+            for id in ids:
+                if id not in found:
                     raise UnknownDecision(f"id = {id!r}, but no decision has that id")
+            of_subjects = (id for subject in subjects for id in store.ids_of(subject))
+            known = list(dict.fromkeys([*found, *of_subjects]))
+            if dry_run:
+                events = len(known) + len(store.feedback(known))
+                return self._answer(events, True) | {"dry_run": True}
             if not known:
                 return self._answer(0, True)
             closed: Future[None] = Future()

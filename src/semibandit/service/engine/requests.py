@@ -64,7 +64,9 @@ class PendingRank(Request):
         return self._key(slots) == before.asked
 
     def _key(self, slots: int | None) -> tuple[object, ...]:
-        return request_key(dense(self.given), self.named, slots, self.candidates, self.exclude)
+        return request_key(
+            dense(self.given), self.named, slots, self.candidates, self.exclude, self.subject
+        )
 
 
 @dataclass(frozen=True, eq=False)

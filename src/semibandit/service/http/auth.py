@@ -8,13 +8,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from semibandit.service.http.cross_site import is_cross_site
 from semibandit.service.http.dry_run import is_dry_run
 from semibandit.service.http.hosts import AllowedHosts
+from semibandit.service.http.query import read_query
 from semibandit.service.http.routes import Route
 from semibandit.service.keys import Keys
 from semibandit.service.settings import Limits
 
 __all__ = ["AuthMiddleware"]
 
-READS = ("GET", "HEAD")
+READS, CHANGES = ("GET", "HEAD"), ("POST", "DELETE")
 OTHER_HOST = (
     "this service does not answer under the name that the Host header has; "
     "start it with --allow-host NAME if it should"
@@ -52,10 +53,12 @@ class AuthMiddleware:
             raise HTTPException(403, OTHER_SITE)
         if self._keys.needed and not route.open:
             self._check_key(scope, headers, route)
-        if route.body is not None and method in ("POST", "DELETE"):
+        if route.body is not None and method in CHANGES:
             kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
             if kind != route.body:
                 raise HTTPException(415, f"the body must be {route.body.decode()}")
+        if scope["query_string"] and method in CHANGES and route.name != "other":
+            read_query(scope["query_string"], route.query)
         size, most = headers.get(b"content-length", b"0"), self._most(route)
         if not size.isdigit() or int(size) > most or len(body) > most:
             raise _too_large(most)

@@ -96,9 +96,13 @@ class Handlers:
             raise ServiceUnavailable("learning has stopped")
         return {"position": await self._store_answer(self.engine.learning.snapshot())}
 
-    async def erase(self, ids: list[str] | None, subject: str | None) -> dict[str, Any]:
-        """DELETE /v1/events, by ids or by the subject of their requests."""
-        return dict(await self._store_answer(self.engine.erase(ids, subject)))
+    async def erase(
+        self, ids: Sequence[str] = (), subjects: Sequence[str] = (), *, dry_run: bool = False
+    ) -> dict[str, Any]:
+        """DELETE /v1/events and POST /v1/events/erase, by ids or by subjects of requests."""
+        if not ids and not subjects:
+            raise InputError("ids and subjects are both empty: say what to erase")
+        return dict(await self._store_answer(self.engine.erase(ids, subjects, dry_run)))
 
     async def replace_learner(self, content: bytes, after: int | None) -> dict[str, Any]:
         """POST /v1/learner."""

@@ -36,12 +36,18 @@ def add_maintenance(app: FastAPI, handlers: Handlers) -> None:
     @app.delete(f"{V1}/events/{{id}}", operation_id="erase_event", tags=TAGS, **erased)
     async def erase_event(id: schema.Id) -> Response:
         """Take the context of one decision out of the log, and of every file that is kept."""
-        return JsonResponse(await handlers.erase([id], None))
+        return JsonResponse(await handlers.erase([id]))
 
     @app.delete(f"{V1}/events", operation_id="erase_subject", tags=TAGS, **erased)
     async def erase_subject(subject: Annotated[schema.Id, Query()]) -> Response:
         """Take the contexts of all decisions for one subject out of the log."""
-        return JsonResponse(await handlers.erase(None, subject))
+        return JsonResponse(await handlers.erase(subjects=[subject]))
+
+    @app.post(f"{V1}/events/erase", operation_id="erase_events", tags=TAGS, **erased)
+    async def erase_events(given: schema.EraseRequest) -> Response:
+        """The same for many at once, and for ids that a path cannot have, such as `..`."""
+        found = await handlers.erase(given.ids, given.subjects, dry_run=given.dry_run)
+        return JsonResponse(found)
 
     @app.post(f"{V1}/learner", operation_id="replace_learner", tags=TAGS, **replaced)
     async def replace_learner(

@@ -28,6 +28,8 @@ class Route:
         Its name in the metrics.
     body : bytes, optional
         The content type that a body must have; None if it takes no body.
+    query : tuple of str
+        What the query of a request that changes something may have.
     open : bool
         Whether it needs no key, because it holds no data.
     deprecated : bool
@@ -37,6 +39,7 @@ class Route:
     path: str
     name: str
     body: bytes | None = None
+    query: tuple[str, ...] = ()
     open: bool = False
     deprecated: bool = False
 
@@ -45,14 +48,18 @@ RENAMED = {  # paths of 0.2, which stay for one release
     "rank": JSON, "feedback": JSON, "rank/batch": JSON, "feedback/batch": JSON, "labels": JSON,
     "state": None, "snapshot": None,
 }  # fmt: skip
-NEW = {"series": None, "items": None, "events": None, "learner": BYTES}
+NEW = {"series": None, "items": None, "events": None, "events/erase": JSON, "learner": BYTES}
+QUERIES = {"rank": ("dry_run",), "events": ("subject",), "learner": ("after",)}
 HEALTH = ("/livez", "/readyz", "/healthz")
 DOCS = ("/docs", "/docs/swagger.js", "/docs/swagger.css", "/docs/start.js", "/openapi.json")
 
 ROUTES: dict[str, Route] = {
-    **{f"{V1}/{name}": Route(f"{V1}/{name}", name, body) for name, body in (RENAMED | NEW).items()},
     **{
-        f"/{name}": Route(f"{V1}/{name}", name, body, deprecated=True)
+        f"{V1}/{name}": Route(f"{V1}/{name}", name, body, QUERIES.get(name, ()))
+        for name, body in (RENAMED | NEW).items()
+    },
+    **{
+        f"/{name}": Route(f"{V1}/{name}", name, body, QUERIES.get(name, ()), deprecated=True)
         for name, body in RENAMED.items()
     },
     "/metrics": Route("/metrics", "metrics"),

@@ -21,6 +21,7 @@ __all__ = [
     "Accepted",
     "Added",
     "Decided",
+    "EraseRequest",
     "Erased",
     "FeedbackBatch",
     "FeedbackRequest",
@@ -117,7 +118,7 @@ class RankRequest(_Strict):
     id: Id | None = Field(
         None,
         description="Yours, to ask again safely: the same id gives the same decision. "
-        "With another request under the same id: 409.",
+        "With another request under the same id, or another subject: 409.",
     )
     subject: Id | None = Field(
         None,
@@ -281,6 +282,24 @@ class Health(BaseModel):
     )
 
 
+class EraseRequest(_Strict):
+    """What to erase: visits, and all visits of visitors."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra=_example(subjects=["user-7"], ids=["visit-1"])
+    )
+
+    subjects: Annotated[list[Id], Len(0, 1000)] = Field(
+        [], description="All decisions for these. A subject may have none."
+    )
+    ids: Annotated[list[Id], Len(0, 1000)] = Field(
+        [], description="These decisions. With an unknown one: 404, and nothing is erased."
+    )
+    dry_run: Annotated[bool, Strict()] = Field(
+        False, description="Whether only to count what would be erased."
+    )
+
+
 class Erased(BaseModel):
     """What was erased, and what cannot be."""
 
@@ -290,6 +309,7 @@ class Erased(BaseModel):
 
     events: int = Field(description="Events of the log that were erased.")
     stays: str = Field(description="What of them stays in the learned numbers.")
+    dry_run: bool = Field(False, description="Whether they were only counted.")
 
 
 class Replaced(BaseModel):
