@@ -129,7 +129,8 @@ StoreTimeout = Annotated[
     float, typer.Option(help="Seconds that the store may take; then requests get 503.")
 ]
 HeaderTimeout = Annotated[
-    float, typer.Option(help="Seconds until the headers of a request have arrived.")
+    float,
+    typer.Option(help="Seconds until the headers of a request, or a TLS handshake, have arrived."),
 ]
 BodyTimeout = Annotated[float, typer.Option(help="Seconds until its body has arrived.")]
 KeepAlive = Annotated[

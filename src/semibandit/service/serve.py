@@ -26,7 +26,6 @@ from semibandit.service.grace import end_within
 from semibandit.service.http.app import create_app
 from semibandit.service.http.extra_pages import ExtraPages
 from semibandit.service.http.hosts import AllowedHosts, is_loopback
-from semibandit.service.http.middleware import RequestMiddleware
 from semibandit.service.http.protocol import HttpServer, TimedProtocol
 from semibandit.service.http.starting import StartingApp
 from semibandit.service.keys import Keys
@@ -101,7 +100,6 @@ def serve(
         check = settings.check_placement
         store = open_store(where, config, timeout=timeouts.store, follow=follow, check=check)
         url = _url(settings, host, listening)
-        built: list[RequestMiddleware] = []
 
         def build(progress: Callable[[int, int], None]) -> ASGIApp:
             engine = _engine(store, settings, say, progress)
@@ -112,11 +110,11 @@ def serve(
                 log.info("%s", engine.deciders)
             if engine.left_out is not None:
                 log.warning("%s", engine.left_out)
-            built.append(create_app(engine, keys, hosts, extra))
+            built = create_app(engine, keys, hosts, extra)
             gc.collect()
             gc.freeze()  # what is there now stays: looking through it again would hold up requests
             gc.set_threshold(COLLECT_EVERY, 10, 10)
-            return built[0]
+            return built
 
         def on_end() -> None:
             if app.failure is None:
@@ -124,13 +122,9 @@ def serve(
             else:
                 server.should_exit = True
 
-        def on_timeout(seconds: float) -> None:
-            for one in built:
-                one.count("other", 408, seconds)
-
         app = StartingApp(build, on_end)
         listens = f"starting at {url} (GET /readyz says how far)"
-        server = _Server(_uvicorn_config(app, settings), settings, lambda: say(listens), on_timeout)
+        server = _Server(_uvicorn_config(app, settings), settings, lambda: say(listens))
         signal.signal(signal.SIGTERM, server.handle_exit)  # also before and after it runs
         _reload_on_hangup(keys, server)
         server.run(sockets=[listening])

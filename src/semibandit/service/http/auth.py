@@ -16,6 +16,7 @@ from semibandit.service.settings import Limits
 __all__ = ["AuthMiddleware"]
 
 READS, CHANGES = ("GET", "HEAD"), ("POST", "DELETE")
+ONCE = (b"host", b"authorization", b"content-type", b"origin", b"sec-fetch-site")  # what decides
 OTHER_HOST = (
     "this service does not answer under the name that the Host header has; "
     "start it with --allow-host NAME if it should"
@@ -43,6 +44,8 @@ class AuthMiddleware:
         of its body as is there."""
         headers: dict[bytes, bytes] = scope["semibandit.headers"]
         route: Route = scope["semibandit.route"]
+        if len(headers) < len(scope["headers"]):
+            _check_repeated([name for name, _ in scope["headers"]])
         host = headers.get(b"host")
         if host is None:
             raise HTTPException(400, "the request has no Host header")
@@ -78,6 +81,13 @@ class AuthMiddleware:
         dry = route.name == "rank" and is_dry_run(scope["query_string"])
         if scope["method"] not in READS and not dry:
             raise HTTPException(403, "this key is for reading only")
+
+
+def _check_repeated(names: list[bytes]) -> None:
+    """Refuse two of a header of which this service would take one, and a proxy the other."""
+    for name in ONCE:
+        if names.count(name) > 1:
+            raise HTTPException(400, f"the request has two {name.decode()} headers")
 
 
 def _counted(receive: Receive, most: int) -> Receive:

@@ -45,6 +45,7 @@ class DirectPath:
         handlers: Mapping[str, DirectHandler],
     ) -> None:  # fmt: skip
         self._requests, self._auth, self._handlers = requests, auth, handlers
+        self.count = requests.count  # for what is refused before it is a request
 
     def takes(self, scope: Scope) -> bool:
         """Whether it answers such requests."""

@@ -19,7 +19,7 @@ from semibandit.service.http.routes import V1
 __all__ = ["TEXTS", "describe_fast_path", "problems"]
 
 TEXTS = {
-    400: "The body is no JSON, or the request has no Host header.",
+    400: "The request is no HTTP, has no Host header, or has two of a header that decides.",
     401: "A key is needed.",
     403: "This key is for reading only, or a page of another site sent the request.",
     404: "There is no such decision, or no such label.",
@@ -29,9 +29,10 @@ TEXTS = {
     415: "The body is of another content type.",
     421: "The service does not answer under this name (--allow-host).",
     422: "Something in the request is wrong; the answer says what.",
+    431: "The request has too many headers, or too long ones.",
     503: "Too much is waiting, or the store is away: try again after Retry-After seconds.",
 }
-ALWAYS = (400, 401, 403, 408, 413, 415, 421, 422, 503)  # what any request that writes may get
+ALWAYS = (400, 401, 403, 408, 413, 415, 421, 422, 431, 503)  # what any request that writes may get
 REF = "#/components/schemas/{model}"
 DRY_RUN = {
     "name": "dry_run",

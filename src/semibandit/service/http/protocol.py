@@ -1,43 +1,35 @@
 """Connections with half a request on them are closed after a time, and the client is told.
 
-uvicorn waits for the rest of a request for ever. Its server looks at all connections once a second
-here, and closes those that were in the same incomplete request for too long; so nothing is done
-for a request that arrives at once. And an answer is written in one piece: uvicorn writes its
-headers and its body apart, so the client would be woken up twice. Requests that arrive at once are
-answered without ASGI, if the application has a direct path for them.
+uvicorn waits for the rest of a request for ever, and a minute for that of a TLS handshake. Its
+server looks at all connections once a second here, and closes those that were in the same
+incomplete request for too long; so nothing is done for a request that arrives at once. An answer
+is written in one piece: uvicorn writes its headers and its body apart, so the client would be woken
+up twice. Requests that arrive at once are answered without ASGI, if the application has a direct
+path for them.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
 import socket
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 import uvicorn
 from starlette.types import Scope
-from uvicorn.protocols.http.httptools_impl import (
-    STATUS_LINE,
-    HttpToolsProtocol,
-    RequestResponseCycle,
-)
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
-from semibandit._util.json import to_json
 from semibandit.service.http.direct_path import DirectPath
+from semibandit.service.http.request_reader import RequestReader, whole_answer
 from semibandit.service.http.responses import JsonResponse
 from semibandit.service.settings import Settings
 
 __all__ = ["HttpServer", "TimedProtocol"]
 
-H2C = re.compile(rb"\r\nupgrade:[ \t]*h2c[ \t]*(?=\r\n|\Z)", re.IGNORECASE)
 TICKS = 10  # of uvicorn's main loop in a second
-BODY = to_json({"detail": "the rest of the request did not come in time"})
-ANSWER = (
-    b"HTTP/1.1 408 Request Timeout\r\ncontent-type: application/json\r\nconnection: close\r\n"
-    b"content-length: %d\r\n\r\n%s" % (len(BODY), BODY)
-)
+TOO_LATE = whole_answer(408, "the rest of the request did not come in time")
 
 
 class OneWrite:
@@ -47,19 +39,22 @@ class OneWrite:
     ----------
     transport : asyncio.Transport
         What it writes to.
-    protocol : HttpToolsProtocol
+    protocol : RequestReader
         Its `cycle` is uvicorn's state of the request that was read last, which knows how much of
         the body of an answer is still to come, if its headers said so. While another request is
         answered it is 0, so nothing waits then.
     """
 
-    __slots__ = ("_headers", "_last", "_protocol", "_transport", "is_closing")
+    __slots__ = ("_headers", "_last", "_protocol", "_transport")
 
-    def __init__(self, transport: asyncio.Transport, protocol: HttpToolsProtocol) -> None:
+    def __init__(self, transport: asyncio.Transport, protocol: RequestReader) -> None:
         self._transport, self._protocol = transport, protocol
         self._headers = b""  # that wait
         self._last: RequestResponseCycle | None = None  # whose headers have waited
-        self.is_closing = transport.is_closing
+
+    def is_closing(self) -> bool:
+        """Whether nothing more can be answered."""
+        return self._protocol.lingers or self._transport.is_closing()
 
     def write(self, data: bytes) -> None:
         """Write this after the headers that wait, or let it wait if it is the headers."""
@@ -72,18 +67,21 @@ class OneWrite:
         self._transport.write(data)
 
     def close(self) -> None:
-        """Close the connection; headers that wait are written before."""
+        """Close the connection, if not all was read in a while; headers that wait come first."""
         if self._headers:
             self._transport.write(self._headers)
             self._headers = b""
-        self._transport.close()
+        if self._protocol.may_linger() and not self._transport.is_closing():
+            self._protocol.linger(self._transport)
+        else:
+            self._transport.close()
 
 
 def _has_body(cycle: RequestResponseCycle) -> bool:
     return cycle.scope["method"] != "HEAD"
 
 
-class TimedProtocol(HttpToolsProtocol):
+class TimedProtocol(RequestReader):
     """A connection that knows what it waits for, by what uvicorn keeps of it.
 
     `scope` is that of the request that is read, or was read last, from its first byte on; `cycle`
@@ -108,8 +106,6 @@ class TimedProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Some bytes of requests have come."""
-        if (b"h2c" in data or b"H2C" in data) and self._kind() in ("headers", "request"):
-            data = _without_h2c(data)
         self._reading = True
         try:
             super().data_received(data)
@@ -117,10 +113,12 @@ class TimedProtocol(HttpToolsProtocol):
             self._reading = False
         if self._held is not None:  # the rest of its body is still to come
             (cycle, app), self._held = self._held, None
-            super()._start_asgi_task(cycle, app)
+            if not cycle.response_complete:
+                super()._start_asgi_task(cycle, app)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         """Begin to answer a request, whose body may still have to come."""
+        self._answering = cycle
         if not self._takes_direct_path(cycle):
             super()._start_asgi_task(cycle, app)
         elif cycle.more_body:
@@ -173,6 +171,8 @@ class TimedProtocol(HttpToolsProtocol):
         self.flow.resume_reading()
         if self.pipeline:  # else the server sees if nothing more comes: a timer costs too much
             self._start_asgi_task(*self.pipeline.pop())
+        else:
+            self._end_if_refused()
 
     # -- time ----------------------------------------------------------------------------------
 
@@ -186,6 +186,8 @@ class TimedProtocol(HttpToolsProtocol):
     def _kind(self) -> str:
         """What it waits for: "request", "headers", "body", or nothing: ""."""
         cycle = self.cycle
+        if self.lingers:
+            return "body"
         if self.pipeline:
             return ""  # the next request is not read before this one is answered
         if cycle is None:
@@ -209,30 +211,21 @@ class TimedProtocol(HttpToolsProtocol):
         size = dict(self.headers).get(b"content-length", b"0")
         return int(size) if size.isdigit() else 0
 
-    def give_up(self) -> bool:
-        """Close the connection, with 408 if half a request has come; whether nobody counts that.
+    def give_up(self, seconds: float) -> None:
+        """Close the connection after so many seconds, with 408 if half a request has come.
 
-        The application counts a request that reached it.
+        The application counts a request that reached it; others are counted here.
         """
         kind, cycle = self._kind(), self.cycle
         alone = kind == "headers" and self.scope is not None
-        unanswered = kind == "body" and not cycle.response_started
+        unanswered = kind == "body" and not self.lingers and not cycle.response_started
         if unanswered:
             cycle.scope["semibandit.timeout"] = True  # type: ignore[typeddict-unknown-key]
+        if alone:
+            self._count_refusal(408, seconds)
         if alone or unanswered:
-            self.transport.write(ANSWER)
-        self.transport.close()
-        return alone
-
-
-def _without_h2c(data: bytes) -> bytes:
-    """The same without the offer to speak HTTP/2, which may be ignored.
-
-    Java's client makes it in the first request of a connection. The parser takes it for granted,
-    and drops the request's body.
-    """
-    head, end, rest = data.partition(b"\r\n\r\n")
-    return H2C.sub(b"", head) + end + rest
+            self.transport.write(TOO_LATE)
+        self.close_now()
 
 
 class HttpServer(uvicorn.Server):
@@ -247,23 +240,35 @@ class HttpServer(uvicorn.Server):
         have no request. A body larger than `limits.body` may take so much longer.
     on_ready : function
         Called once it listens.
-    on_timeout : function
-        Called with the seconds that were waited for the headers of a request.
     """
 
     def __init__(
-        self,
-        config: uvicorn.Config,
-        settings: Settings,
-        on_ready: Callable[[], object],
-        on_timeout: Callable[[float], object],
+        self, config: uvicorn.Config, settings: Settings, on_ready: Callable[[], object]
     ) -> None:
         super().__init__(config)
-        self.settings, self._on_ready, self._on_timeout = settings, on_ready, on_timeout
+        self.settings, self._on_ready = settings, on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen."""
-        await super().startup(sockets)
+        """Begin to listen on these sockets.
+
+        In place of uvicorn's own, which has no time for TLS handshakes.
+        """
+        await self.lifespan.startup()
+        config, loop = self.config, asyncio.get_running_loop()
+        seconds = self.settings.timeouts.header if config.ssl is not None else None
+        connect = partial(TimedProtocol, config, self.server_state, self.lifespan.state)
+        self.servers = [
+            await loop.create_server(
+                connect,
+                sock=one,
+                ssl=config.ssl,
+                backlog=config.backlog,
+                ssl_handshake_timeout=seconds,
+                ssl_shutdown_timeout=seconds,
+            )
+            for one in sockets or ()
+        ]
+        self.started = True
         self._on_ready()
 
     async def on_tick(self, counter: int) -> bool:
@@ -275,7 +280,7 @@ class HttpServer(uvicorn.Server):
     def _close_late(self) -> None:
         now, timeouts = time.monotonic(), self.settings.timeouts
         for one in list(self.server_state.connections):
-            if not isinstance(one, TimedProtocol) or one.transport.is_closing():
+            if not isinstance(one, TimedProtocol) or one.is_closed():
                 continue
             kind, seconds = one.waits(now)
             if kind == "headers":
@@ -284,5 +289,5 @@ class HttpServer(uvicorn.Server):
                 late = seconds > timeouts.body * max(1, one.body_size / self.settings.limits.body)
             else:
                 late = kind == "request" and seconds > timeouts.keep_alive
-            if late and one.give_up():
-                self._on_timeout(seconds)
+            if late:
+                one.give_up(seconds)
