@@ -27,13 +27,12 @@ from semibandit.service.http.hosts import AllowedHosts
 from semibandit.service.http.maintenance import add_maintenance
 from semibandit.service.http.metrics import Metrics
 from semibandit.service.http.middleware import RequestMiddleware
-from semibandit.service.http.openapi import describe_fast_path, problems
+from semibandit.service.http.openapi import describe_fast_path, problems, takes_body
 from semibandit.service.http.pages import add_docs, add_page
 from semibandit.service.http.responses import JsonResponse
 from semibandit.service.http.routes import ROUTES, V1
 from semibandit.service.http.watching import add_watching
 from semibandit.service.keys import Keys
-from semibandit.store.event import LabelChange
 
 __all__ = ["create_app"]
 
@@ -150,17 +149,22 @@ def _add_labels(app: FastAPI, handlers: Handlers) -> None:
     common: dict[str, Any] = {"response_model": schema.LabelList, "tags": ["labels"]}
     only_key = problems(401, always=False)
 
+    def takes(body: type) -> dict[str, Any]:
+        return common | {"openapi_extra": {"requestBody": takes_body(body)}}
+
     @app.get(path, operation_id="labels", responses=only_key, **common)
     async def labels() -> Response:
         """The labels that can be shown."""
         return JsonResponse(handlers.labels())
 
-    @app.post(path, operation_id="add_labels", responses=problems(409), **common)
-    async def add_labels(given: schema.Added) -> Response:
+    @app.post(path, operation_id="add_labels", responses=problems(409), **takes(schema.Added))
+    async def add_labels(request: Request) -> Response:
         """Add labels; answered once they can be shown. What was learned of the others stays."""
-        return JsonResponse(await handlers.change_labels(LabelChange(0.0, add=given.labels)))
+        return JsonResponse(await handlers.add_labels(await request.body()))
 
-    @app.delete(path, operation_id="retire_labels", responses=problems(404), **common)
-    async def retire_labels(given: schema.Retired) -> Response:
+    @app.delete(
+        path, operation_id="retire_labels", responses=problems(404), **takes(schema.Retired)
+    )
+    async def retire_labels(request: Request) -> Response:
         """Never show these labels again; answered once that is so."""
-        return JsonResponse(await handlers.change_labels(LabelChange(0.0, retire=given.labels)))
+        return JsonResponse(await handlers.retire_labels(await request.body()))

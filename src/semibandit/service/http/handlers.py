@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future as ThreadFuture
 from typing import Any
 
@@ -27,6 +27,7 @@ __all__ = ["Handlers", "accepted", "decided"]
 
 Future = asyncio.Future[Any]
 MOST_DRY_RUNS = 64  # that may wait; they are for people who try something out
+YIELD_EVERY = 16  # items of a batch, between which other requests have their turn
 STORE_AWAY = "the store cannot be written at the moment"
 
 
@@ -70,18 +71,30 @@ class Handlers:
 
     async def rank_batch(self, body: bytes) -> dict[str, Any]:
         """POST /v1/rank/batch."""
-        given = read_batch(body, schema.RankBatch, "requests", schema.RankRequest)
+        most = self.engine.settings.limits.batch
+        given = read_batch(body, schema.RankBatch, "requests", schema.RankRequest, most)
         results = await self._answer_many("rank", given, self._pending_rank)
         return {"results": [_problem(one) or decided(one) for one in results]}
 
     async def feedback_batch(self, body: bytes) -> dict[str, Any]:
         """POST /v1/feedback/batch."""
-        given = read_batch(body, schema.FeedbackBatch, "feedback", schema.FeedbackRequest)
+        most = self.engine.settings.limits.batch
+        given = read_batch(body, schema.FeedbackBatch, "feedback", schema.FeedbackRequest, most)
         results = await self._answer_many("feedback", given, _pending_feedback)
         return {"results": [_problem(one) or accepted(one) for one in results]}
 
-    async def change_labels(self, change: LabelChange) -> dict[str, Any]:
-        """POST and DELETE /v1/labels: all labels, once the change has taken effect."""
+    async def add_labels(self, body: bytes) -> dict[str, Any]:
+        """POST /v1/labels."""
+        return await self._change_labels(LabelChange(0.0, add=read_body(body, schema.Added).labels))
+
+    async def retire_labels(self, body: bytes) -> dict[str, Any]:
+        """DELETE /v1/labels."""
+        return await self._change_labels(
+            LabelChange(0.0, retire=read_body(body, schema.Retired).labels)
+        )
+
+    async def _change_labels(self, change: LabelChange) -> dict[str, Any]:
+        """All labels, once the change has taken effect."""
         async with self._one_label_change:
             await self._answer(lambda answer: self._submit([PendingLabelChange(change, answer)]))
         return self.labels()
@@ -150,15 +163,14 @@ class Handlers:
         return await answer
 
     async def _answer_many(
-        self, what: str, given: Sequence[Any], make: Callable[..., Pending]
+        self, what: str, given: Iterable[Any], make: Callable[..., Pending]
     ) -> list[Any]:
         """The engine's answers to many requests; an exception for each that has none."""
-        most = self.engine.settings.limits.batch
-        if len(given) > most:
-            raise InputError(f"{len(given)} in one batch, but at most {most} can be had")
         results: list[Any] = []  # futures, or why there is none
         pending: list[Pending] = []
-        for one in given:
+        for i, one in enumerate(given, 1):
+            if i % YIELD_EVERY == 0:  # contexts with names may take long
+                await asyncio.sleep(0)
             answer: Future = asyncio.get_running_loop().create_future()
             try:
                 if isinstance(one, InputError):

@@ -16,7 +16,7 @@ from semibandit.service.engine.engine import Engine
 from semibandit.service.http import schema
 from semibandit.service.http.routes import V1
 
-__all__ = ["TEXTS", "describe_fast_path", "problems"]
+__all__ = ["TEXTS", "describe_fast_path", "problems", "takes_body"]
 
 TEXTS = {
     400: "The request is no HTTP, has no Host header, or has two of a header that decides.",
@@ -43,7 +43,8 @@ DRY_RUN = {
 }
 MODELS = (
     schema.RankRequest, schema.Decided, schema.FeedbackRequest, schema.Accepted, schema.RankBatch,
-    schema.RankResults, schema.FeedbackBatch, schema.FeedbackResults, schema.Problem,
+    schema.RankResults, schema.FeedbackBatch, schema.FeedbackResults, schema.Problem, schema.Added,
+    schema.Retired,
 )  # fmt: skip
 
 
@@ -117,10 +118,15 @@ def _post(name: str, about: str, content: tuple[Any, ...]) -> dict[str, Any]:
             "summary": name.replace("_", " ").capitalize(),
             "description": about,
             "operationId": name,
-            "requestBody": {"required": True, "content": _json(body)},
+            "requestBody": takes_body(body),
             "responses": responses,
         }
     }
+
+
+def takes_body(model: type) -> dict[str, Any]:
+    """That a path takes a body of this model, which it reads by itself."""
+    return {"required": True, "content": _json(model)}
 
 
 def _json(model: type) -> dict[str, Any]:

@@ -59,6 +59,7 @@ class OneMistake:
         }
 
 
+FIRST = Field(fail_fast=True)  # of a million mistakes in a list, the first is told
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Whole = Annotated[int, Strict(), Field(ge=-LARGEST, le=LARGEST)]
 Name = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=200)]
@@ -70,10 +71,12 @@ Id = Annotated[
 ]
 Position = Annotated[int, Field(ge=0, le=LARGEST)]
 Text = Annotated[str, StringConstraints(strict=True, max_length=200)]
+Labels = Annotated[list[Label], FIRST]
 Member = Annotated[bool, Strict()] | Whole | Text
+Members = Annotated[list[Member], Len(0, 1000), FIRST]
 Value = (
     Annotated[
-        Annotated[bool, Strict()] | Whole | Number | Text | Annotated[list[Member], Len(0, 1000)],
+        Annotated[bool, Strict()] | Whole | Number | Text | Members,
         OneMistake(
             "expected a finite number, a string of up to 200 characters, true or false, "
             "or a list of up to 1000 strings, whole numbers or true or false"
@@ -82,11 +85,12 @@ Value = (
     | None
 )
 Context = Annotated[
-    Annotated[list[Number], Tag(f"{TAG}list")] | Annotated[dict[str, Value], Tag(f"{TAG}names")],
+    Annotated[list[Number], FIRST, Tag(f"{TAG}list")]
+    | Annotated[dict[str, Value], Tag(f"{TAG}names")],
     Discriminator(lambda given: f"{TAG}{'names' if isinstance(given, dict) else 'list'}"),
 ]
 Examined = Annotated[
-    Annotated[list[Label], Tag(f"{TAG}labels")]
+    Annotated[Labels, Tag(f"{TAG}labels")]
     | Annotated[Literal["up to the last click"], Tag(f"{TAG}words")],
     Discriminator(lambda given: f"{TAG}{'words' if isinstance(given, str) else 'labels'}"),
 ]
@@ -113,8 +117,8 @@ class RankRequest(_Strict):
         description="The most labels to show. If it is left out or null, that is as many as the "
         "service allows (--max-slots).",
     )
-    candidates: list[Label] | None = Field(None, description="Only these labels may be shown.")
-    exclude: list[Label] | None = Field(None, description="These labels may not be shown.")
+    candidates: Labels | None = Field(None, description="Only these labels may be shown.")
+    exclude: Labels | None = Field(None, description="These labels may not be shown.")
     id: Id | None = Field(
         None,
         description="Yours, to ask again safely: the same id gives the same decision. "
@@ -178,7 +182,7 @@ class FeedbackRequest(_Strict):
     )
 
     id: Id
-    clicked: list[Label] = Field(description="The shown labels that were relevant; [] for none.")
+    clicked: Labels = Field(description="The shown labels that were relevant; [] for none.")
     examined: Examined | None = Field(
         None,
         description="The shown labels the user looked at; only these are learned from. "
@@ -215,7 +219,7 @@ class BatchProblem(BaseModel):
 class RankBatch(_Strict):
     """Many to decide on; what is wrong with one of them is answered for it alone."""
 
-    requests: list[RankRequest]
+    requests: Annotated[list[RankRequest], FIRST]
 
 
 class RankResults(BaseModel):
@@ -227,7 +231,7 @@ class RankResults(BaseModel):
 class FeedbackBatch(_Strict):
     """Feedback to many decisions, learned in this order; each is answered by itself."""
 
-    feedback: list[FeedbackRequest]
+    feedback: Annotated[list[FeedbackRequest], FIRST]
 
 
 class FeedbackResults(BaseModel):
@@ -242,7 +246,7 @@ class Added(_Strict):
     model_config = ConfigDict(extra="forbid", json_schema_extra=_example(labels=["mountains"]))
 
     labels: Annotated[
-        list[Label] | Annotated[int, Strict(), Field(ge=0, le=LARGEST)],
+        Labels | Annotated[int, Strict(), Field(ge=0, le=LARGEST)],
         OneMistake("expected a list of labels, or how many more"),
     ]
 
@@ -252,7 +256,7 @@ class Retired(_Strict):
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=_example(labels=["snow"]))
 
-    labels: list[Label]
+    labels: Labels
 
 
 class LabelList(BaseModel):
