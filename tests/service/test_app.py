@@ -5,9 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from server import BUILD, Server
+from server import BUILD, LocalServer, Server
 
 import semibandit as sb
+from semibandit.service.engine.engine import Engine
+from semibandit.service.http.app import create_app
+from semibandit.service.settings import Settings
+from semibandit.store.store import Store
 
 
 def detail(answer, status):
@@ -152,6 +156,38 @@ def test_docs_need_no_network(server):
         "/v1/events/erase", "/v1/learner", "/metrics",
         "/livez", "/readyz", "/healthz", "/v1/series", "/v1/items",
     }  # fmt: skip
+
+
+def test_the_description_names_features_to_those_who_have_a_key(tmp_path):
+    store = Store.create(tmp_path, sb.SlateUCB(sb.Features(secretfeature="number"), ["tea"]))
+    settings = Settings(api_key="write", read_key="read")
+    with LocalServer(create_app(Engine(store, settings))) as server:
+        for key, told in (("write", True), ("read", True), ("no", False), (None, False)):
+            headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+            answer = server.get("/openapi.json", headers=headers)
+            assert answer.status_code == 200
+            assert ("secretfeature" in answer.text) == told
+            assert "tea" not in answer.text
+            assert answer.json()["components"]["schemas"]["RankRequest"]["examples"]
+
+
+def test_every_answer_with_data_is_kept_by_no_cache_and_guessed_by_no_browser(server):
+    """Once each, whatever it is and whichever way it went; the pages have headers of their own."""
+    answers = [server.get(path) for path in (
+        "/v1/state", "/v1/labels", "/v1/series", "/v1/items", "/metrics", "/livez", "/readyz",
+        "/openapi.json", "/v1/nothing", "/v1/rank",
+    )]  # fmt: skip
+    one = {"context": [1, 0, 0, 0]}
+    answers += [server.post(path, body) for path, body in (
+        ("/v1/rank", one), ("/v1/rank?dry_run=true", one), ("/v1/rank", {}), ("/v1/feedback", {}),
+        ("/v1/rank/batch", {"requests": [one]}), ("/v1/labels", {}), ("/v1/snapshot", None),
+    )]  # fmt: skip
+    answers.append(server.get("/livez", headers={"Host": "evil.example"}))
+    answers.append(server.get("/livez", headers={"X": "a" * (1 << 17)}))
+    assert {one.status_code for one in answers} == {200, 404, 405, 421, 422, 431}
+    for answer in answers:
+        assert answer.headers.get_list("cache-control") == ["no-store"], answer.request.url
+        assert answer.headers.get_list("x-content-type-options") == ["nosniff"]
 
 
 def test_every_operation_has_a_name_and_every_body_an_example(server):

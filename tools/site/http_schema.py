@@ -33,7 +33,7 @@ def document() -> dict[str, Any]:
 
 
 async def _get(app: Any, path: str) -> dict[str, Any]:
-    """What an ASGI application answers."""
+    """What an ASGI application answers to one who has its key."""
     body = bytearray()
 
     async def receive() -> dict[str, Any]:
@@ -44,7 +44,8 @@ async def _get(app: Any, path: str) -> dict[str, Any]:
 
     scope = {
         "type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "scheme": "http",
-        "query_string": b"", "headers": [(b"host", b"localhost")], "http_version": "1.1",
+        "query_string": b"", "http_version": "1.1",
+        "headers": [(b"host", b"localhost"), (b"authorization", b"Bearer a-key")],
     }  # fmt: skip
     await app(scope, receive, send)
     return json.loads(body)

@@ -27,7 +27,7 @@ from semibandit.service.http.hosts import AllowedHosts
 from semibandit.service.http.maintenance import add_maintenance
 from semibandit.service.http.metrics import Metrics
 from semibandit.service.http.middleware import RequestMiddleware
-from semibandit.service.http.openapi import describe_fast_path, problems, takes_body
+from semibandit.service.http.openapi import add_description, problems, takes_body
 from semibandit.service.http.pages import add_docs, add_page
 from semibandit.service.http.responses import JsonResponse
 from semibandit.service.http.routes import ROUTES, V1
@@ -68,6 +68,7 @@ def create_app(
         description="Which items to show, in which order and how many, learned from feedback on "
         "what was shown.",
         lifespan=_lifespan_of(engine),
+        openapi_url=None,  # `add_description` serves it
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,  # a redirect would go wherever the Host header says
@@ -85,7 +86,7 @@ def create_app(
     add_docs(app)
     extra = ExtraPages() if extra is None else extra
     extra.add_to(app)
-    describe_fast_path(app, engine, keys.needed)
+    add_description(app, engine, keys)
     _add_errors(app)
     checked = AuthMiddleware(FastPath(app, endpoints), settings.limits, keys, hosts)
     count, access = metrics.count_request, settings.logs.access

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -13,7 +15,7 @@ from semibandit.service.http.routes import Route
 from semibandit.service.keys import Keys
 from semibandit.service.settings import Limits
 
-__all__ = ["AuthMiddleware"]
+__all__ = ["AuthMiddleware", "key_of"]
 
 READS, CHANGES = ("GET", "HEAD"), ("POST", "DELETE")
 ONCE = (b"host", b"authorization", b"content-type", b"origin", b"sec-fetch-site")  # what decides
@@ -70,8 +72,7 @@ class AuthMiddleware:
         return self._limits.learner if route.name == "learner" else self._limits.body
 
     def _check_key(self, scope: Scope, headers: dict[bytes, bytes], route: Route) -> None:
-        scheme, _, key = headers.get(b"authorization", b"").partition(b" ")
-        key = key.strip() if scheme.lower() == b"bearer" else b""
+        key = key_of(headers)
         writes, reads = self._keys.may_write(key), self._keys.may_read(key)
         scope["may_write"] = writes  # for the page
         if writes:
@@ -81,6 +82,12 @@ class AuthMiddleware:
         dry = route.name == "rank" and is_dry_run(scope["query_string"])
         if scope["method"] not in READS and not dry:
             raise HTTPException(403, "this key is for reading only")
+
+
+def key_of(headers: Mapping[bytes, bytes]) -> bytes:
+    """The key that a request has; empty if it has none."""
+    scheme, _, key = headers.get(b"authorization", b"").partition(b" ")
+    return key.strip() if scheme.lower() == b"bearer" else b""
 
 
 def _check_repeated(names: list[bytes]) -> None:

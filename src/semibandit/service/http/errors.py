@@ -10,6 +10,7 @@ import logging
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from semibandit.errors import (
@@ -56,6 +57,8 @@ class ErrorMiddleware:
             return
         try:
             await self.app(scope, receive, send)
+        except ClientDisconnect:  # nobody is there to be answered
+            pass
         except Exception as error:
             await error_response(error)(scope, receive, send)
 

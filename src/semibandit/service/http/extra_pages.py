@@ -47,6 +47,6 @@ class ExtraPages:
 
 def _answer(function: Callable[[], Any]) -> Callable[[], Any]:
     async def answer() -> Response:
-        return JsonResponse(function(), headers={"cache-control": "no-store"})
+        return JsonResponse(function())
 
     return answer

@@ -12,7 +12,7 @@ from semibandit.service.engine.problems import Observed, Problem, find_problems
 from semibandit.service.http import schema
 from semibandit.service.http.metrics import Metrics
 from semibandit.service.http.openapi import problems
-from semibandit.service.http.responses import JsonResponse
+from semibandit.service.http.responses import NOT_KEPT, JsonResponse
 
 __all__ = ["add_health"]
 
@@ -45,7 +45,8 @@ def add_health(app: FastAPI, engine: Engine, metrics: Metrics) -> None:
     )
     async def prometheus() -> Response:
         """Numbers for Prometheus."""
-        return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+        kind = "text/plain; version=0.0.4; charset=utf-8"
+        return Response(metrics.text(), headers=NOT_KEPT, media_type=kind)
 
 
 def _health(problem: str | None, others: Sequence[Problem] = ()) -> Response:

@@ -9,14 +9,17 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request, Response
 from pydantic.json_schema import models_json_schema
 
 from semibandit.service.engine.engine import Engine
 from semibandit.service.http import schema
+from semibandit.service.http.auth import key_of
+from semibandit.service.http.responses import JsonResponse
 from semibandit.service.http.routes import V1
+from semibandit.service.keys import Keys
 
-__all__ = ["TEXTS", "describe_fast_path", "problems", "takes_body"]
+__all__ = ["TEXTS", "add_description", "problems", "takes_body"]
 
 TEXTS = {
     400: "The request is no HTTP, has no Host header, or has two of a header that decides.",
@@ -54,28 +57,35 @@ def problems(*more: int, always: bool = True) -> dict[int | str, dict[str, Any]]
     return {code: {"model": schema.Problem, "description": TEXTS[code]} for code in codes}
 
 
-def describe_fast_path(app: FastAPI, engine: Engine, needs_key: bool) -> None:
-    """Let the app's OpenAPI document describe the fast path, and this service's contexts."""
-    routes = app.openapi
+def add_description(app: FastAPI, engine: Engine, keys: Keys) -> None:
+    """Serve the OpenAPI document: FastAPI's, with the fast path and this service's contexts.
 
-    def document() -> dict[str, Any]:
-        whole = deepcopy(routes())
+    Anybody can read it; what contexts are like is only said to those who have a key, if keys are
+    needed.
+    """
+
+    @app.get("/openapi.json", include_in_schema=False)
+    async def openapi(request: Request) -> Response:
+        key = key_of(request.scope["semibandit.headers"])
+        knows = not keys.needed or keys.may_read(key) or keys.may_write(key)
+        return JsonResponse(document(engine if knows else None))
+
+    def document(described: Engine | None) -> dict[str, Any]:
+        whole = deepcopy(app.openapi())
         _, models = models_json_schema(
             [(model, "validation") for model in MODELS], ref_template=REF
         )
         known = whole["components"]["schemas"]
         whole["components"]["schemas"] = models["$defs"] | known
         whole["paths"] = _paths() | whole["paths"]
-        _describe_contexts(whole["components"]["schemas"], engine)
+        _describe_contexts(whole["components"]["schemas"], described)
         _describe_batches(whole["components"]["schemas"], engine.settings.limits.batch)
         if engine.settings.root_path:
             whole["servers"] = [{"url": engine.settings.root_path}]
-        if needs_key:
+        if keys.needed:
             whole["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
             whole["security"] = [{"key": []}]
         return whole
-
-    app.openapi = document  # type: ignore[method-assign]
 
 
 def _paths() -> dict[str, Any]:
@@ -133,10 +143,13 @@ def _json(model: type) -> dict[str, Any]:
     return {"application/json": {"schema": {"$ref": REF.format(model=model.__name__)}}}
 
 
-def _describe_contexts(models: dict[str, Any], engine: Engine) -> None:
+def _describe_contexts(models: dict[str, Any], engine: Engine | None) -> None:
     """Say how long a context is, and show one; a batch answers for each of its own."""
-    n_features = engine.learner.n_features
     models["RankInBatch"] = deepcopy(models["RankRequest"])
+    if engine is None:
+        models["RankRequest"]["examples"] = [{"context": [0.5, 0.5], "slots": 2, "id": "visit-1"}]
+        return
+    n_features = engine.learner.n_features
     context = models["RankRequest"]["properties"]["context"]
     context["oneOf"][0] |= {"minItems": n_features, "maxItems": n_features}
     models["RankRequest"]["examples"] = [

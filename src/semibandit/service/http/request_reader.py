@@ -19,8 +19,8 @@ from uvicorn.protocols.http.httptools_impl import (
     RequestResponseCycle,
 )
 
-from semibandit._util.json import to_json
 from semibandit.service.http.direct_path import DirectPath
+from semibandit.service.http.responses import JsonResponse
 
 __all__ = ["MAX_HEAD", "MAX_HEADERS", "RequestReader", "whole_answer"]
 
@@ -33,9 +33,10 @@ NO_HTTP = "this is no HTTP request that can be understood"
 
 def whole_answer(status: int, detail: str) -> bytes:
     """An error as bytes, for a connection that ends with it."""
-    body = to_json({"detail": detail})
-    head = b"content-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
-    return STATUS_LINE[status] + head % len(body) + body
+    answer = JsonResponse({"detail": detail}, status)
+    headers = {**dict(answer.raw_headers), b"connection": b"close"}
+    lines = [b"%s: %s\r\n" % header for header in headers.items()]
+    return b"".join((STATUS_LINE[status], *lines, b"\r\n", answer.body))
 
 
 class RequestReader(HttpToolsProtocol):

@@ -9,8 +9,13 @@ from fastapi import Response
 
 from semibandit._util.json import to_json
 
-__all__ = ["JsonResponse"]
+__all__ = ["NOT_KEPT", "JsonResponse"]
 
+NOT_KEPT = {  # of every answer that holds data: no cache keeps it, no browser guesses what it is
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+}
+PLAIN = [(name.encode(), value.encode()) for name, value in NOT_KEPT.items()]
 HEADERS: dict[int, list[tuple[bytes, bytes]]] = {  # that go with a status, besides the usual ones
     401: [(b"www-authenticate", b"Bearer")],
     413: [(b"connection", b"close")],
@@ -29,6 +34,7 @@ class JsonResponse(Response):
         self.raw_headers = [
             (b"content-type", b"application/json"),
             (b"content-length", str(len(self.body)).encode()),
+            *PLAIN,
             *HEADERS.get(status, ()),
         ]
         for name, value in (headers or {}).items():
