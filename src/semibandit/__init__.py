@@ -41,11 +41,11 @@ from semibandit.models.kernel import linear, polynomial, rbf
 from semibandit.models.model import Model, State
 from semibandit.models.sharded.placement import Shards
 from semibandit.policies.banditron import Banditron
-from semibandit.policies.candidate_set import CandidateSet
 from semibandit.policies.confidit import Confidit
 from semibandit.policies.features.features import Features
 from semibandit.policies.features.hashed import Hashed
 from semibandit.policies.greedy import EpsilonGreedy, Greedy
+from semibandit.policies.labels import CandidateSet
 from semibandit.policies.learner import Learner
 from semibandit.policies.learner_spec import LearnerSpec
 from semibandit.policies.mixed import Mixed

@@ -5,7 +5,15 @@ import json
 import numpy as np
 import pytest
 
-from semibandit.client.messages import Answer, _value, error_for, read_answer, reason
+from semibandit.client.messages import (
+    Answer,
+    _value,
+    error_for,
+    feedback_body,
+    rank_body,
+    read_answer,
+    reason,
+)
 from semibandit.errors import AccessDenied, InputError, ServiceUnavailable, UnknownDecision
 
 REFUSALS = {404: UnknownDecision}
@@ -59,3 +67,12 @@ def test_values_of_features_are_sent_as_json_has_them(value, sent):
     assert found == sent
     assert type(found) is type(sent)
     assert json.loads(json.dumps(found)) == sent
+
+
+@pytest.mark.parametrize("key", ["clicked", "examined", "candidates", "exclude"])
+def test_a_mapping_is_never_sent_as_a_list_of_labels(key):
+    ask = {"x": [1.0], "slots": 1, "candidates": None, "exclude": None, "id": None, "subject": None}
+    tell = {"slate": "visit", "clicked": []}
+    send, what = (rank_body, ask) if key in ask else (feedback_body, tell)
+    with pytest.raises(InputError, match=rf"{key} must be a list .*; did you mean \['a'\]\?"):
+        send(**what | {key: {"a": 3.0, "b": 0.0}})

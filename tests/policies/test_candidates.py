@@ -288,7 +288,7 @@ def test_labels_are_found_in_bulk_whatever_they_come_as(names):
         set(few),
         iter(few),
         np.array(few),
-        dict.fromkeys(few),
+        dict.fromkeys(few).keys(),
         np.array(few)[::-1],
     ):
         assert set(learner.rank(x, candidates=given).labels) == shown

@@ -10,6 +10,7 @@ from learners import ALL, D, K, contexts, drive
 from scipy import sparse
 
 import semibandit as sb
+from semibandit.errors import InputError
 from semibandit.models.model import dense
 from semibandit.policies.slate import check_slate
 
@@ -324,6 +325,34 @@ def test_contexts_in_many_forms_are_the_same_context():
             expected = bandit.scores(x).margin
             for form in forms[: None if not bias else -2]:
                 np.testing.assert_allclose(bandit.scores(form).margin, expected, atol=1e-12)
+
+
+def test_what_is_masked_is_unknown_and_never_the_number_under_the_mask():
+    hidden = np.ma.array([3.0, 9.0, 0.0, 4.0], mask=[0, 1, 0, 0])
+    shown = np.ma.array([3.0, 9.0, 0.0, 4.0], mask=[0, 0, 0, 0])
+    bandit, Y = sb.SlateUCB(D, K), np.eye(2, K)
+    for ask in (
+        bandit.rank,
+        bandit.scores,
+        lambda x: bandit.shown(x, [0]),
+        lambda x: bandit.rank_many(np.ma.array([shown, x])),
+        lambda x: sb.Client("http://127.0.0.1:9").rank(x),
+        lambda x: sb.replay(bandit, np.ma.array([shown, x]), Y),
+        lambda x: sb.Dataset("d", np.ma.array([shown, x]), Y),
+    ):
+        with pytest.raises(InputError, match=r"masked values"):
+            ask(hidden)
+    with pytest.raises(InputError, match="a label is a whole number"):
+        bandit.learn(bandit.rank(shown), np.ma.array([0, 1], mask=[0, 1]))
+    assert bandit.scores(shown).margin.tolist() == bandit.scores(shown.data).margin.tolist()
+    named = sb.SlateUCB(sb.Features(a="number", b="number"), K)
+    unknown = named.encode({"a": 3.0})
+    assert named.read_context(np.ma.array([3, 9], mask=[0, 1])).tolist()[0] == unknown.x[0]
+    for table in ({"a": [3.0, 1.0], "b": np.ma.array([9.0, 2.0], mask=[1, 0])},):
+        X, _ = named.encode_contexts(table)
+        assert np.isnan(X).tolist() == [[False, True], [False, False]]
+    X = named.read_contexts(np.ma.array([[3, 9], [1, 2]], mask=[[0, 1], [0, 0]]))
+    assert np.isnan(X).tolist() == [[False, True], [False, False]]
 
 
 def test_a_slate_keeps_its_own_context():

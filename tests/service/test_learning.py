@@ -5,19 +5,22 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from engines import LABELS, D, change, count, give, learned, rank, running, status
+from engines import LABELS, D, as_if_killed, change, count, give, learned, rank, running, status
 from learners import bits
 from server import until
 
 import semibandit as sb
 import semibandit.policies.batch
 from semibandit.errors import StoreError
+from semibandit.evaluation.replay_log import replay_log
 from semibandit.policies import feedback_batch
 from semibandit.service.engine.engine import Engine
 from semibandit.service.engine.learning import AT_ONCE, GROUP
 from semibandit.service.engine.requests import PendingFeedback
+from semibandit.service.engine.statistics import Statistics
 from semibandit.service.settings import Limits
 from semibandit.store.event import Feedback
+from semibandit.store.export import write_log
 from semibandit.store.rebuild import learn_events, rebuild
 from semibandit.store.store import Store
 
@@ -68,6 +71,53 @@ def test_with_examination_live_stopped_and_rebuilt_are_the_same_to_the_bit(where
         assert bits(engine.learner) == live
     with Store(where, write=False) as store:
         assert bits(rebuild(store, after=0)[0]) == live
+
+
+@pytest.mark.parametrize("late", ["told", "waited for"])
+def test_a_label_that_was_added_again_is_another_one_in_the_log_too(where, late, tmp_path):
+    """Feedback to what was shown before teaches the new one nothing, also after a restart."""
+    with running(where, sb.SlateUCB(D, LABELS, a=1.0), snapshot_every=3) as engine:
+        for i in range(4):
+            give(engine, rank(engine, slots=6, id=f"v{i}").id, ["a", "b"])
+        for i in range(3):
+            rank(engine, slots=6, id=f"old{i}")
+        learned(engine, 4)
+        change(engine, retire=["b"])
+        change(engine, add=["b"])
+        assert counted(engine.statistics, "b") == (0, 0, 0)
+        assert engine.statistics.count_never_shown(LABELS) == 1
+        if late == "told":
+            give(engine, "old0", ["a", "b"])
+        as_if_killed(engine)
+    with running(where, wait=None if late == "told" else 0.01) as engine:
+        if late == "told":
+            give(engine, "old1", ["b"], ["b"])
+            give(engine, "old2", [])
+        until(lambda: engine.learner.t == 8)
+        assert engine.learner.scores(np.ones(D), candidates=["b"]).estimate[0] == 0.5
+        assert counted(engine.statistics, "b") == (0, 0, 0)
+    with running(where) as engine:
+        new = rank(engine, slots=6)
+        give(engine, new.id, ["b"])
+        until(lambda: engine.learner.t == 9)
+        assert engine.learner.scores(np.ones(D), candidates=["b"]).estimate[0] > 0.5
+        anew = Statistics()
+        anew.catch_up(engine.store)
+        for statistics in (engine.statistics, anew):
+            assert counted(statistics, "b") == (1, 1, 1)
+            assert counted(statistics, "c") == (8, 8 - (late == "told"), 0)
+        live = bits(engine.learner)
+    with Store(where, write=False) as store:
+        assert bits(rebuild(store, after=0)[0]) == live
+        write_log(store, tmp_path / "log.jsonl")
+    for log in (where, tmp_path / "log.jsonl"):
+        assert bits(replay_log(log).learner) == live
+
+
+def counted(statistics, label):
+    counts = statistics.labels()
+    row = counts.rows[label]
+    return counts.decisions[row], counts.shown[row], counts.clicked[row]
 
 
 def test_the_same_feedback_at_once_is_learned_once(engine):

@@ -14,6 +14,7 @@ from semibandit._util.arrays import Floats
 from semibandit._util.checks import is_whole, shortened, whole_number
 from semibandit._util.ids import new_id
 from semibandit.errors import AccessDenied, InputError, SemibanditError, ServiceUnavailable
+from semibandit.policies.context import unmasked
 from semibandit.policies.examination import LAST_CLICK
 from semibandit.policies.features.value import is_bool, is_set, read_members, read_number
 from semibandit.policies.labels import Label, read_labels
@@ -160,6 +161,7 @@ def _context(x: Any) -> list[float] | dict[str, Any]:
     """The context as JSON can hold it: numbers by place, or values by name."""
     if isinstance(x, Mapping):
         return {str(name): _value(str(name), value) for name, value in x.items()}
+    x = unmasked(x)
     try:
         values = np.asarray(x.toarray() if hasattr(x, "tocsr") else x, dtype=np.float64)
     except (TypeError, ValueError):

@@ -227,6 +227,8 @@ def _matrix(value: Any, name: str, may_be_empty: bool = False) -> Matrix:
             matrix = matrix.copy()  # the caller's matrix stays as it was
             matrix.sum_duplicates()
             matrix.eliminate_zeros()
+    elif np.ma.is_masked(value):
+        raise InputError(f"{name} has masked values; expected a number in every place")
     else:
         matrix = np.asarray(value)
     if matrix.dtype.kind not in "biuf":

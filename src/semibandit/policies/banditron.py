@@ -95,7 +95,7 @@ class Banditron(Learner):
     def _absorb(self, slate: Slate, rows: Ints, signs: Floats) -> None:
         if len(slate) and (slate.propensity is None or slate.leader is None):
             raise InputError("this slate was not drawn by Banditron: it has no propensity")
-        leader = None if slate.leader is None else self._labels.row(slate.leader)
+        leader = None if slate.leader is None else self._labels.row_shown(slate.leader, slate)
         if not len(rows):
             return
         x = dense(slate.x)

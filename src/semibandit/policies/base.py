@@ -387,6 +387,7 @@ class LearnerBase(Probing, Awaiting):
         return Slate(
             labels, *here, request.slots, x, self.context_format,
             t=self._t, given=request.given, new=request.new, missing=view.missing,
+            labels_ever=self._labels.ever,
         )  # fmt: skip
 
     def _random(self, given: Vector, draw: int) -> np.random.Generator:

@@ -176,7 +176,7 @@ def make_slates(
     there, flat = best + views.ptr[:-1, None], views.flat
     columns = flat.margin, flat.width, flat.estimate, flat.prob
     margin, width, estimate, prob = (column.take(there, mode="clip") for column in columns)
-    form, t = learner.context_format, learner.t
+    form, t, ever = learner.context_format, learner.t, learner.n_labels_ever
     missing = views.missing or [0] * len(requests)
     slates = []
     for b, (r, size) in enumerate(zip(requests, sizes, strict=True)):
@@ -188,7 +188,7 @@ def make_slates(
             Slate(
                 labels, *here, r.slots, xs[b], form,
                 t=t, given=r.given, probe=probe, new=r.new, distribution=drawn,
-                missing=missing[b],
+                missing=missing[b], labels_ever=ever,
             )
         )  # fmt: skip
     return slates

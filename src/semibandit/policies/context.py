@@ -16,7 +16,7 @@ from semibandit.policies.features.encoded import NewValues
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.features.hashed import Hashed
 
-__all__ = ["check_numbers", "read_context", "read_contexts", "read_new", "read_seen"]
+__all__ = ["check_numbers", "read_context", "read_contexts", "read_new", "read_seen", "unmasked"]
 
 
 def read_context(
@@ -45,7 +45,7 @@ def read_context(
     >>> read_context([3, 4], 2)
     array([3., 4.])
     """
-    vector = _sparse(x) if hasattr(x, "tocsr") else _dense(x)
+    vector = _sparse(x) if hasattr(x, "tocsr") else _dense(unmasked(x, features))
     size = vector.size if isinstance(vector, Sparse) else len(vector)
     if size != n_features and features is None:
         raise InputError(f"context has {size} features, this model was built for {n_features}")
@@ -88,9 +88,11 @@ def read_contexts(
     An error names the row, counted from `first`.
     """
     T, size = X.shape
+    if features is not None:
+        X = unmasked(X, features)
     rows: Any = X.tocsr().astype(np.float64) if hasattr(X, "tocsr") else np.asarray(X)
     values = rows.data if hasattr(X, "tocsr") else rows
-    good = values.dtype.kind in "biuf" and size == n_features
+    good = values.dtype.kind in "biuf" and size == n_features and not np.ma.is_masked(X)
     if good and values.size:
         biggest = _biggest(values, features)
         good = math.isfinite(biggest) and biggest <= most
@@ -107,6 +109,28 @@ def read_contexts(
         rows.sum_duplicates()
         return rows
     return rows.astype(np.float64, copy=False)
+
+
+def unmasked(x: Any, features: NamedFeatures | None = None) -> Any:
+    """Numbers without a mask: what is masked becomes nan, unknown, as named features may be.
+
+    Raises
+    ------
+    InputError
+        If a value is masked and the features have no names, so that none may be unknown.
+
+    Examples
+    --------
+    >>> unmasked(np.ma.array([3, 4], mask=[False, True]))
+    Traceback (most recent call last):
+        ...
+    semibandit.errors.InputError: context has masked values: [3 --]; every feature must be a number
+    """
+    if not isinstance(x, np.ma.MaskedArray):
+        return x
+    if features is None and np.ma.is_masked(x):
+        raise InputError(f"context has masked values: {x}; every feature must be a number")
+    return np.ma.filled(x.astype(np.float64), np.nan) if x.dtype.kind in "biuf" else x.tolist()
 
 
 def _biggest(values: Floats, features: NamedFeatures | None) -> float:

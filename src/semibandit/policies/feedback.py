@@ -8,6 +8,7 @@ from semibandit._util.arrays import Floats, Ints
 from semibandit._util.checks import shortened
 from semibandit.errors import InputError, NotShown
 from semibandit.policies.labels import Label, Labels
+from semibandit.policies.slate import Slate
 
 __all__ = ["all_signs", "check_feedback", "shown_signs"]
 
@@ -25,12 +26,12 @@ def check_feedback(shown: list[Label], clicked: list[Label], examined: list[Labe
 
 
 def shown_signs(
-    labels: Labels, shown: list[Label], clicked: list[Label], examined: list[Label] | None
+    labels: Labels, slate: Slate, clicked: list[Label], examined: list[Label] | None
 ) -> tuple[Ints, Floats]:
     """The rows to learn from, and their signs: 1 if clicked, -1 if examined and not clicked."""
-    check_feedback(shown, clicked, examined)
-    seen, relevant = shown if examined is None else examined, set(clicked)
-    pairs = [(labels.row(label), 1.0 if label in relevant else -1.0) for label in seen]
+    check_feedback(slate.labels, clicked, examined)
+    seen, relevant = slate.labels if examined is None else examined, set(clicked)
+    pairs = [(labels.row_shown(one, slate), 1.0 if one in relevant else -1.0) for one in seen]
     known = [(row, sign) for row, sign in pairs if row is not None]  # the others were retired
     return np.array([row for row, _ in known], dtype=np.intp), np.array([s for _, s in known])
 

@@ -44,6 +44,7 @@ class ShownFeedback(NamedTuple):
     slots: int | None
     clicked: list[Label]
     examined: list[Label] | None
+    retired: Sequence[Label] = ()
 
 
 class _Lesson(NamedTuple):
@@ -145,6 +146,9 @@ def _lesson(
         for row, label in zip(rows, labels, strict=True)
     ):
         return None
+    if one.retired:
+        pairs = [*zip(rows, labels, strict=True)]
+        rows = [None if label in one.retired else row for row, label in pairs]
     x = _seen(learner, one)
     if x is None:
         return None

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TypeAlias, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
 from semibandit._util.arrays import Bools, Ints
-from semibandit._util.checks import shortened
+from semibandit._util.checks import is_number, shortened
 from semibandit.errors import FileError, InputError, LabelExists, UnknownLabel
-from semibandit.policies.candidate_set import CandidateSet
 
-__all__ = ["Label", "Labels", "read_labels", "unknown"]
+if TYPE_CHECKING:
+    from semibandit.policies.slate import Slate
+
+__all__ = ["CandidateSet", "Label", "Labels", "read_labels", "unknown"]
 
 Label: TypeAlias = int | str
 PLAIN = {int, str}  # the types of labels that need no second look
@@ -22,7 +24,7 @@ class Labels:
     """Which label has which row of the model.
 
     Rows of retired labels are reused for labels that come later. Labels given as a count are
-    numbered 0, 1, 2, ...; a number is never used twice.
+    numbered 0, 1, 2, ...; a number is never used twice. A name may be: then it is another label.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class Labels:
         self.names: list[Label | None] = list(names)  # by row; None if the row is free
         self.ever = len(names)  # how many labels there have been
         self.retired: set[Label] = set()
+        self.again: dict[Label, int] = {}  # names used again: how many labels there were before
         self.free: list[int] = []  # rows without a label
         self._active: Bools | None = None
         self._free_rows = np.empty(0, dtype=np.intp)
@@ -75,6 +78,12 @@ class Labels:
         if isinstance(label, int) and 0 <= label < len(self.names):
             return label
         return None
+
+    def row_shown(self, label: Label, slate: Slate) -> int | None:
+        """The row of a label of a slate; None if the one that was shown has been retired."""
+        ever = slate.labels_ever
+        other = ever is not None and label in self.again and ever <= self.again[label]
+        return None if other or label in slate.retired else self.row(label)
 
     @property
     def changes(self) -> int:
@@ -178,7 +187,9 @@ class Labels:
         for name, row in zip(names, rows, strict=True):
             self.names[row] = name
             row_of[name] = row
-            self.retired.discard(name)
+            if name in self.retired:
+                self.retired.remove(name)
+                self.again[name] = self.ever
         self.ever += len(names)
         self._active = self._find_active()
         return np.array(rows, dtype=np.intp)
@@ -192,6 +203,7 @@ class Labels:
             self.names[row] = None
             del row_of[name]
             self.retired.add(name)
+            self.again.pop(name, None)
         self.free = sorted(self.free + rows.tolist())
         self._active = self._find_active()
 
@@ -216,6 +228,7 @@ class Labels:
             "names": len(self.names) if whole else self.names,
             "ever": self.ever,
             "retired": sorted(self.retired, key=str),
+            **({"again": [*self.again.items()]} if self.again else {}),
         }
 
     @classmethod
@@ -231,17 +244,83 @@ class Labels:
         self.names = names
         self.ever = int(data["ever"])  # type: ignore[call-overload]
         self.retired = set(data["retired"])  # type: ignore[call-overload]
+        self.again = dict(data.get("again", ()))  # type: ignore[call-overload]
         self._row = {name: row for row, name in enumerate(names) if name is not None}
         self.free = [row for row, name in enumerate(names) if name is None]
         self._active = self._find_active()
         return self
 
 
+class CandidateSet(Sequence[Label]):
+    """Labels that may be shown, as `Learner.candidates` makes it.
+
+    It stands for the list of its labels wherever labels are given, and means what that list would
+    mean: if one of them has been retired since, ranking raises `UnknownLabel`; if it was added
+    again, it is a candidate again.
+
+    Parameters
+    ----------
+    labels : iterable of labels
+        The labels, each once.
+
+    Examples
+    --------
+    >>> import semibandit as sb
+    >>> bandit = sb.SlateUCB(n_features=2, labels=["tea", "coffee", "juice"])
+    >>> hot = bandit.candidates(["tea", "coffee"])
+    >>> hot
+    CandidateSet(['tea', 'coffee'])
+    >>> sorted(bandit.rank([1.0, 0.5], candidates=hot).labels)
+    ['coffee', 'tea']
+    """
+
+    def __init__(self, labels: Iterable[Label]) -> None:
+        self.labels = tuple(read_labels(labels, "candidates"))
+        self._found: tuple[Labels, int, Ints] | None = None  # for which labels, when, their rows
+
+    def rows_in(self, labels: Labels, what: str) -> Ints:
+        """The rows of these labels, sorted; they are looked up anew if labels have changed.
+
+        Parameters
+        ----------
+        labels : Labels
+            Those of the learner that ranks.
+        what : str
+            What an error calls this set.
+
+        Raises
+        ------
+        UnknownLabel
+            If the learner does not have one of them.
+        """
+        found = self._found  # read once: other threads may rank, too
+        if found is None or found[0] is not labels or found[1] != labels.changes:
+            found = labels, labels.changes, labels.rows(self.labels, what)
+            found[2].sort()
+            self._found = found
+        return found[2]
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.labels[place]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __reduce__(self) -> tuple[type[CandidateSet], tuple[tuple[Label, ...]]]:
+        """For copy and pickle: rows can be looked up again, in the labels of any learner."""
+        return CandidateSet, (self.labels,)
+
+    def __repr__(self) -> str:
+        return f"CandidateSet({shortened([*self.labels])})"
+
+
 def read_labels(labels: Iterable[Label], what: str) -> list[Label]:
     """The labels as a list of int and str, each once, or an error that says which is wrong."""
     flat = not isinstance(labels, np.ndarray) or labels.ndim == 1
-    if isinstance(labels, str | bytes) or not (isinstance(labels, Iterable) and flat):
-        raise InputError(f"{what} must be a list of labels, got {labels!r}")
+    listed = isinstance(labels, Iterable) and not isinstance(labels, str | bytes | Mapping)
+    if not (listed and flat):
+        hint = _as_list(labels) if isinstance(labels, Mapping) else ""
+        raise InputError(f"{what} must be a list of labels, got {shortened(labels)}{hint}")
     names: list[Label] = list(labels)
     if not PLAIN.issuperset(map(type, names)):
         names = [_read_label(label, what) for label in names]
@@ -250,6 +329,13 @@ def read_labels(labels: Iterable[Label], what: str) -> list[Label]:
         twice = next(n for n in names if n in seen or seen.add(n))  # type: ignore[func-returns-value]
         raise InputError(f"{what} names {twice!r} twice")
     return names
+
+
+def _as_list(labels: Mapping[Any, object]) -> str:
+    """A suggestion for a mapping of labels to rewards or flags: a label is listed, or it is not."""
+    if not all(isinstance(value, bool | np.bool_) or is_number(value) for value in labels.values()):
+        return ""
+    return f"; did you mean {shortened([label for label, value in labels.items() if value])}?"
 
 
 def _read_label(label: object, what: str) -> Label:

@@ -17,12 +17,11 @@ from semibandit._util.checks import whole_number
 from semibandit.errors import InputError
 from semibandit.policies import batch, persistence
 from semibandit.policies.base import LearnerBase
-from semibandit.policies.candidate_set import CandidateSet
 from semibandit.policies.context import read_new, read_seen
 from semibandit.policies.examination import read_examined
 from semibandit.policies.features.encoded import NewValues
 from semibandit.policies.feedback import all_signs, shown_signs
-from semibandit.policies.labels import Label, read_labels
+from semibandit.policies.labels import CandidateSet, Label, read_labels
 from semibandit.policies.randomness import tie_order
 from semibandit.policies.read_requests import Limits, read_limits, read_requests
 from semibandit.policies.request import Request
@@ -177,7 +176,7 @@ class Learner(LearnerBase):
         >>> bandit.rank([1.0, 0.5], slots=1, candidates=cold).labels
         ['juice']
         """
-        found = CandidateSet(read_labels(labels, "candidates"))
+        found = CandidateSet(labels)
         with self._lock.reading():
             found.rows_in(self._labels, "candidates")
         return found
@@ -228,8 +227,8 @@ class Learner(LearnerBase):
         """Learn from the answer to a slate: which of its labels were relevant.
 
         Feedback may come late and out of order: it is learned with the state of that moment.
-        Labels retired in the meantime are passed over (one that was added again under the same
-        name learns). Learning from the same slate twice is allowed, and counts twice.
+        Labels retired in the meantime are passed over, also if a label of the same name was added
+        since: that is another one. Learning from the same slate twice is allowed, and counts twice.
 
         Parameters
         ----------
@@ -271,7 +270,7 @@ class Learner(LearnerBase):
                     if examined is None
                     else read_examined(examined, slate.labels, relevant)
                 )
-                rows, signs = shown_signs(self._labels, slate.labels, relevant, seen)
+                rows, signs = shown_signs(self._labels, slate, relevant, seen)
             elif examined is None:
                 rows, signs = all_signs(self._labels, relevant)
             else:
@@ -344,6 +343,7 @@ class Learner(LearnerBase):
         leader: Label | None = None,
         seen: Floats | None = None,
         new: NewValues | None = None,
+        retired: Iterable[Label] = (),
     ) -> Slate:
         """Make a slate for `learn` from what a log says was shown.
 
@@ -360,6 +360,9 @@ class Learner(LearnerBase):
             a context is scaled by those that were learned before.
         new : mapping, optional
             The slate's `new`, if x is the numbers that a context with names was encoded as.
+        retired : iterable of labels
+            Those that were retired before the answer came. They are passed over, also if labels of
+            these names have been added since.
 
         Returns
         -------
@@ -376,8 +379,9 @@ class Learner(LearnerBase):
             vector = self.scaled(given) if seen is None else read_seen(seen, self.n_inputs)
             values = read_new(new, self.known_values()) if new else found
         return Slate(
-            names, *nothing, limit, vector, form, propensity, leader, given=given, new=values
-        )
+            names, *nothing, limit, vector, form, propensity, leader, given=given, new=values,
+            retired=frozenset(read_labels(retired, "retired")),
+        )  # fmt: skip
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole learner to one file; an existing file is replaced at one stroke.

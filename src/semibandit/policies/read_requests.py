@@ -9,8 +9,7 @@ import numpy as np
 
 from semibandit._util.checks import shortened, whole_number
 from semibandit.errors import InputError
-from semibandit.policies.candidate_set import CandidateSet
-from semibandit.policies.labels import Label, read_labels
+from semibandit.policies.labels import CandidateSet, Label, read_labels
 from semibandit.policies.request import Request
 
 if TYPE_CHECKING:

@@ -80,6 +80,11 @@ class Slate:
     missing : int
         How many labels could not be considered, because their shard was lost and the learner was
         made to answer without it (`Sharded(..., missing="answer")`).
+    labels_ever : int, optional
+        How many labels there had been when it was ranked. A label that was retired and added again
+        since is another one, about which the answer to this slate says nothing.
+    retired : set of labels
+        Those of its labels of which a log says that they were retired before the answer came.
 
     Examples
     --------
@@ -105,6 +110,8 @@ class Slate:
     new: NewValues = field(default_factory=dict)
     distribution: SlateDistribution | None = None
     missing: int = 0
+    labels_ever: int | None = None
+    retired: frozenset[Label] = frozenset()
 
     @property
     def context(self) -> Vector:

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from semibandit._util.arrays import Floats
-from semibandit.policies.candidate_set import CandidateSet
 from semibandit.policies.features.encoded import NewValues
 from semibandit.policies.features.encoder import NamedFeatures
-from semibandit.policies.labels import Label
+from semibandit.policies.labels import CandidateSet, Label
 from semibandit.policies.learner import Learner
 from semibandit.policies.slate import Scores, Slate
 from semibandit.theory.cost import Costs
@@ -46,10 +45,10 @@ class LearnerWrapper(ABC):
 
     def shown(
         self, x: Any, labels: Iterable[Label], slots: int | None = None, *,
-        seen: Floats | None = None, new: NewValues | None = None,
+        seen: Floats | None = None, new: NewValues | None = None, retired: Iterable[Label] = (),
     ) -> Slate:  # fmt: skip
         """Make a slate for `learn` from what a log says was shown; see `Learner.shown`."""
-        return self.learner.shown(x, labels, slots, seen=seen, new=new)
+        return self.learner.shown(x, labels, slots, seen=seen, new=new, retired=retired)
 
     def add_labels(self, labels: int | Sequence[Label]) -> list[Label]:
         """Add labels while running; see `Learner.add_labels`."""

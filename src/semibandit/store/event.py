@@ -158,6 +158,9 @@ class Feedback:
         The shown labels the user looked at; None means all.
     waited : bool
         Whether nobody answered in time, which counts as nothing clicked.
+    retired : list of labels
+        The shown labels that were retired since the decision, and of which another one of the same
+        name has been added since: what was clicked says nothing about that one.
     """
 
     id: str
@@ -165,6 +168,7 @@ class Feedback:
     clicked: list[Label]
     examined: list[Label] | None = None
     waited: bool = False
+    retired: list[Label] = field(default_factory=list)
 
     def same(self, other: Feedback) -> bool:
         """Whether both say the same, in whatever order."""
@@ -226,7 +230,7 @@ _KINDS: dict[str, type[Event]] = {
 LEFT_OUT: dict[str, object] = {  # as in older stores
     "probe": None, "named": None, "new": {}, "learner": 0, "policy": None, "distribution": None,
     "slate_propensity": None, "prefix_propensity": None, "item_propensity": None, "holdout": None,
-    "learns": True, "comparison": None,
+    "learns": True, "comparison": None, "retired": [],
 }  # fmt: skip
 _KIND_OF = {event: kind for kind, event in _KINDS.items()}
 

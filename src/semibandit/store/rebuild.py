@@ -98,7 +98,7 @@ def _shown_feedback(
             break
         seen = decision.seen if own else None
         slate = decision.context, seen, decision.labels, decision.slots
-        found.append(ShownFeedback(*slate, event.clicked, event.examined))
+        found.append(ShownFeedback(*slate, event.clicked, event.examined, event.retired))
     return found
 
 
@@ -120,6 +120,7 @@ def _learn_alone(learner: Learner, event: Event, decision: Decision | None, *, o
                 leader=decision.leader,
                 seen=decision.seen if own else None,
                 new=decision.new if own else None,
+                retired=event.retired,
             )
             learner.learn(slate, event.clicked, event.examined)
         elif isinstance(event, LabelChange):

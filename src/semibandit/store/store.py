@@ -22,7 +22,7 @@ from semibandit.store.maintenance import Maintenance
 from semibandit.store.migrate import migrate_or_refuse
 from semibandit.store.tables import FORMAT, create_tables, read_format, read_meta, write_meta
 
-__all__ = ["Store"]
+__all__ = ["SCAN", "Store"]
 
 PAGE = 1000  # rows read at a time
 SCAN = 600.0  # seconds that reading the whole log in one statement may take

@@ -44,7 +44,7 @@ class Lesson(NamedTuple):
         shown, answer = self.decision.body, self.row.body
         return ShownFeedback(
             self.decision.context, seen, shown["labels"], shown["slots"], answer["clicked"],
-            answer.get("examined"),
+            answer.get("examined"), answer.get("retired", ()),
         )  # fmt: skip
 
     def events(self) -> tuple[Event, Decision | None]:

@@ -79,6 +79,8 @@ def _column(name: str, column: Any) -> Any:
     array = np.asarray(column)
     if array.ndim != 1:
         raise InputError(f"column {name!r} must be a list, got an array of shape {array.shape}")
+    if np.ma.is_masked(column):
+        return column.tolist()  # what is masked is None: unknown
     return array if array.dtype.kind in "biuf" else array.tolist()
 
 

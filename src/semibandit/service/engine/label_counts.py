@@ -68,6 +68,14 @@ class LabelCounts:
         for label in clicked:
             self.clicked[self.rows[label]] += 1
 
+    def begin_anew(self, labels: Iterable[Label]) -> None:
+        """Forget what was counted of labels of these names: others have been added."""
+        for label in labels:
+            row = self.rows.get(label)
+            if row is not None:
+                for name in COLUMNS:
+                    getattr(self, name)[row] = 0
+
     def top(self, most: int) -> list[dict[str, Any]]:
         """The labels that were clicked most, then shown most."""
         best = np.lexsort((-np.array(self.shown), -np.array(self.clicked)))[:most].tolist()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby, islice
+from itertools import islice
 from typing import Any, TypeAlias
 
 from semibandit.policies.labels import Label
@@ -68,8 +68,7 @@ class Statistics:
         decisions: Sequence[Decision],
         feedback: Sequence[WithDecision],
         position: int,
-        *,
-        labels_changed: bool = False,
+        changes: Sequence[Event] = (),
     ) -> None:
         """Count events that are in the log and came at about the same time.
 
@@ -81,15 +80,18 @@ class Statistics:
             The feedback among them, with the decisions that it is about.
         position : int
             The seq of the last of them.
-        labels_changed : bool
-            Whether labels came or went.
+        changes : sequence of events
+            Those by which labels came or went, or another learner took over, after all others.
         """
         with self._lock:
             self._add(decisions, feedback)
             self.position = position
-            if labels_changed:
+            if changes:
                 self._close_minute()
                 self._labels_changed = int(self._totals[DECISIONS])
+            for change in changes:
+                if isinstance(change, LabelChange) and isinstance(change.add, list):
+                    self._labels.begin_anew(change.add)
 
     def _add(self, decisions: Sequence[Decision], feedback: Sequence[WithDecision]) -> None:
         if not decisions and not feedback:
@@ -138,15 +140,16 @@ class Statistics:
                 slates.add_seen(decision)
             else:
                 shown = slates.add_examined(decision, given.examined)
-            labels.add_shown(shown)
+            labels.add_shown([one for one in shown if one not in given.retired])
             n_shown += len(shown)
             if given.clicked:
                 clicked = set(given.clicked).intersection(shown)
                 slates.add_clicks(decision, clicked)
+                n_clicked += len(clicked)
+                clicked.difference_update(given.retired)
                 labels.add_clicked(clicked)
                 if self.click_order is not None:
                     self.click_order.add(clicked)
-                n_clicked += len(clicked)
             self._latest.add_feedback(given)
             if decision.comparison is not None:
                 compared = self._comparisons.setdefault(decision.comparison, Comparison())
@@ -205,8 +208,8 @@ class Statistics:
             ids = {one.id for _, one in page if isinstance(one, Feedback)}
             about = {one.id: one for _, one in page if isinstance(one, Decision)}
             about |= store.decisions(ids - about.keys())
-            for _, group in groupby(page, key=lambda entry: entry[1].at // 60):
-                self._add_logged(list(group), about)
+            for group in _groups(page):
+                self._add_logged(group, about)
             if progress is not None:
                 progress(self.position, store.last)
 
@@ -218,7 +221,7 @@ class Statistics:
             [one for one in events if isinstance(one, Decision)],
             [(one, about[one.id]) for one in feedback],
             group[-1][0],
-            labels_changed=any(isinstance(one, LabelChange) for one in events),
+            [one for one in events if isinstance(one, LabelChange)],
         )
 
     @property
@@ -304,8 +307,8 @@ class Statistics:
 
     def count_never_shown(self, labels: Sequence[Label]) -> int:
         """How many of these labels were in no slate."""
-        rows = self._labels.rows  # a label that comes meanwhile may be missed
-        return sum(label not in rows for label in labels)
+        rows, shown = self._labels.rows, self._labels.decisions  # one that comes now may be missed
+        return sum(label not in rows or not shown[rows[label]] for label in labels)
 
     @property
     def decisions_since_labels_changed(self) -> int:
@@ -360,3 +363,15 @@ def _pages(store: Store, after: int) -> Iterator[list[tuple[int, Event]]]:
     events = store.events(after)
     while page := list(islice(events, PAGE)):
         yield page
+
+
+def _groups(page: Sequence[tuple[int, Event]]) -> Iterator[list[tuple[int, Event]]]:
+    """The events of each minute; a change of labels is the last of its group."""
+    group: list[tuple[int, Event]] = []
+    for entry in page:
+        last = group[-1][1] if group else entry[1]
+        if group and (isinstance(last, LabelChange) or last.at // 60 != entry[1].at // 60):
+            yield group
+            group = []
+        group.append(entry)
+    yield group

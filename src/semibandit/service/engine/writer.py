@@ -11,7 +11,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import TypeAlias
@@ -19,6 +19,7 @@ from typing import TypeAlias
 from semibandit.errors import Conflict, DuplicateId, InputError, ServiceUnavailable, StoreError
 from semibandit.policies.learner import Learner
 from semibandit.policies.slate import Slate
+from semibandit.service.engine.added_labels import AddedLabels
 from semibandit.service.engine.clock import LogClock
 from semibandit.service.engine.deadline import FeedbackDeadline
 from semibandit.service.engine.decisions import decide
@@ -85,6 +86,7 @@ class Writer:
         self._queue, self._learning, self._statistics = queue, learning, statistics
         self.clock = LogClock(store, settings.clock)
         self._deadline = FeedbackDeadline(store, settings.wait)
+        self._added = AddedLabels(store)
         self._next_labels = NextLabelLookup(statistics)
         self.holdout = Holdout.from_settings(settings, statistics)
         self._group: list[Pending] = []  # at work
@@ -169,6 +171,7 @@ class Writer:
         self.recent.forget()
         self._deadline = FeedbackDeadline(self._store, self._settings.wait)
         self.clock.read()
+        self._added = AddedLabels(self._store)
 
     def _refuse(self, group: list[Pending]) -> list[Reply]:
         """Replies without the store: to rank, if that is wanted while following; else refusals."""
@@ -257,6 +260,7 @@ class Writer:
         self, decided: Decided, given: Given, changed: Changed, waited: int | None = None
     ) -> list[Reply]:
         """Write it all to the log; then hand it to learning, remember it, count it, and reply."""
+        given = [(self._added.mark(*one[:2]), *one[1:]) for one in given]
         decisions, feedback = [one[0] for one in decided], [one[0] for one in given]
         events: list[Event] = [*decisions, *feedback, *(event for event, _ in changed)]
         if not events and waited is None:
@@ -273,20 +277,22 @@ class Writer:
             self._recording = False
             raise
         self.observe_commit(time.perf_counter() - start)
+        for i, (event, _) in enumerate(changed):
+            self._added.note(seq + i, event)
         self._learning.put(to_learn)
         self.recent.add(decisions, feedback)
         self.access.hand_over(self._store.last)
         self._recording = False
         self._tidy()
-        return self._count(decided, given, bool(changed))
+        return self._count(decided, given, [event for event, _ in changed])
 
-    def _count(self, decided: Decided, given: Given, labels_changed: bool) -> list[Reply]:
+    def _count(self, decided: Decided, given: Given, changes: Sequence[Event]) -> list[Reply]:
         """Add these to the statistics, and make the replies."""
         self._statistics.add(
             [one[0] for one in decided],
             [one[:2] for one in given],
             self._store.last,
-            labels_changed=labels_changed,
+            changes,
         )
         replies: list[Reply] = []
         for decision, answers in decided:
