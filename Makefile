@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 VENV_GPU := .venv-gpu
 VENV_LOWEST := .venv-lowest
 LINES := .line_coverage
-COMPILED := $(wildcard src/semibandit/*/compiled*.py src/semibandit/_util/jit.py src/semibandit/models/simd.py \
+COMPILED := $(wildcard src/semibandit/*/compiled*.py src/semibandit/_util/jit.py src/semibandit/_util/reproducible.py src/semibandit/models/simd.py \
 	src/semibandit/models/fading.py)
 TORCH ?= torch
 # Small matrices: two BLAS threads are slower than one, and tests run on every core already.

@@ -1,7 +1,7 @@
 """JSON for answers and events: the same with orjson and without."""
 
 import json
-from math import nan
+from math import inf, nan
 
 import pytest
 
@@ -22,6 +22,14 @@ def test_it_is_ascii_and_comes_back_to_the_bit(values, monkeypatch):
     assert json.loads(found) == values
     monkeypatch.setattr(semibandit._util.json, "orjson", None)
     assert json.loads(to_json(values)) == values
+
+
+def test_numbers_that_are_not_finite_are_null(monkeypatch):
+    values = {"a": [nan, 1.5, inf], "b": {"c": (-inf, "nan")}}
+    found = to_json(values)
+    assert json.loads(found) == {"a": [None, 1.5, None], "b": {"c": [None, "nan"]}}
+    monkeypatch.setattr(semibandit._util.json, "orjson", None)
+    assert to_json(values) == found
 
 
 def test_a_decision_with_numbers_that_are_none_is_not_written():

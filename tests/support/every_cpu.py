@@ -1,10 +1,11 @@
-"""Every learner and policy plays and prints what it decides, which is the same on every CPU.
+"""Every learner and policy plays and prints what it decides and learns: the same on every CPU.
 
 `python tests/support/every_cpu.py` prints a JSON object: for each life the decisions, which must be
-equal, and the numbers behind them, which may differ by rounding. `elsewhere` says how to run it as
-on another CPU, and without numba.
+equal, the numbers behind them, which may differ by rounding, and a hash of what was learned, to the
+bit. `elsewhere` says how to run it as on another CPU, and without numba.
 """
 
+import hashlib
 import json
 import os
 import platform
@@ -83,7 +84,7 @@ def start(variables=None, without=()):
 
 
 def played(process):
-    """What a process of `start` said: by life (decisions, numbers)."""
+    """What a process of `start` said: by life (decisions, numbers, hash)."""
     told = process.communicate()[0]
     assert process.returncode == 0
     return json.loads(told)
@@ -108,6 +109,15 @@ def told_of(slate):
     if slate.distribution is not None:
         numbers += [slate.slate_propensity, *slate.prefix_propensity, *slate.item_propensity]
     return [slate.labels, slate.probe, slate.leader], numbers
+
+
+def learned(learner):
+    """A hash of all that a learner has learned."""
+    with tempfile.TemporaryDirectory() as folder:
+        learner.save(Path(folder) / "learner.npz")
+        with np.load(Path(folder) / "learner.npz") as arrays:
+            found = b"".join(name.encode() + arrays[name].tobytes() for name in arrays.files)
+    return hashlib.sha256(found).hexdigest()
 
 
 def life(learner):
@@ -154,30 +164,35 @@ def asked(learner):
 
 
 def lives():
-    """Every life: its name and the slates."""
+    """Every life: its name, the slates and, if it has learned by more than windows, its learner."""
     for name in REPLAYED:  # first: then compiled loops are loaded, and groups are ranked by them
-        yield f"{name}, replayed", [replayed(LEARNERS[name]())]
+        yield f"{name}, replayed", [replayed(LEARNERS[name]())], None
     for name, make in LEARNERS.items():
-        yield name, [*map(told_of, life(make()))]
+        learner = make()
+        slates = life(learner)
+        yield name, [*map(told_of, slates)], getattr(learner, "learner", learner)
     for path in sorted(FILES.glob("*.npz")):
-        yield path.name, [*map(told_of, asked(sb.load(path)))]
+        learner = sb.load(path)
+        yield path.name, [*map(told_of, asked(learner))], learner
     for path in sorted(FILES.glob("store*.*")):
         with open_log(path) as log:
             for _, event, decision in log.learnable_events():
                 learn_event(log.learner, event, decision)
-            yield path.name, [*map(told_of, asked(log.learner))]
+            yield path.name, [*map(told_of, asked(log.learner))], log.learner
     for path in sorted(FILES.glob("store*/semibandit.db")):
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(path.parent, Path(folder) / "s")
             with Store(Path(folder) / "s") as store:
-                yield path.parent.name, [*map(told_of, asked(rebuild(store, 0)[0]))]
+                learner = rebuild(store, 0)[0]
+                yield path.parent.name, [*map(told_of, asked(learner))], learner
 
 
 if __name__ == "__main__":
     for package in sys.argv[1:]:
         sys.modules[package] = None
     found = {}
-    for name, told in lives():
+    for name, told, learner in lives():
         decisions, numbers = zip(*told, strict=True)
-        found[name] = decisions, [one for line in numbers for one in line]
+        bits = None if learner is None else learned(learner)
+        found[name] = decisions, [one for line in numbers for one in line], bits
     json.dump(found, sys.stdout)

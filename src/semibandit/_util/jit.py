@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from numba import njit
 
-__all__ = ["BRIEF", "EXACT", "FAST", "INLINED"]
+__all__ = ["BRIEF", "EXACT", "FAST", "INLINED", "REPRODUCIBLE"]
 
 
 def can_cache():
@@ -24,5 +24,6 @@ FAST = {
     "fastmath": {"contract", "reassoc"},
 }
 EXACT = {**FAST, "fastmath": {"contract"}}  # sums keep their order: matrices stay symmetric
+REPRODUCIBLE = {**FAST, "fastmath": False}  # the same bits on every CPU, and as NumPy has them
 BRIEF = {**FAST, "nogil": False}  # done sooner than the interpreter lock would be had back
 INLINED = {**FAST, "forceinline": True}  # a call would copy every array of its named tuples

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 try:
@@ -16,7 +17,7 @@ __all__ = ["from_json", "to_json"]
 def to_json(values: Any) -> bytes:
     """The values as short JSON in ASCII, which every database takes.
 
-    Numbers must be finite: orjson would write null for others.
+    Numbers that are not finite become null, as orjson has it.
     """
     if orjson is not None:
         try:
@@ -25,7 +26,10 @@ def to_json(values: Any) -> bytes:
                 return text
         except TypeError:  # it takes no whole numbers beyond 64 bits, and no half of a character
             pass
-    return json.dumps(values, separators=(",", ":"), allow_nan=False).encode()
+    try:
+        return json.dumps(values, separators=(",", ":"), allow_nan=False).encode()
+    except ValueError:
+        return json.dumps(_finite(values), separators=(",", ":"), allow_nan=False).encode()
 
 
 def from_json(text: bytes | str) -> Any:
@@ -40,3 +44,12 @@ def from_json(text: bytes | str) -> Any:
         except ValueError:
             pass
     return json.loads(text)
+
+
+def _finite(values: Any) -> Any:
+    """The values with None for numbers that are not finite."""
+    if isinstance(values, float):
+        return values if math.isfinite(values) else None
+    if isinstance(values, dict):
+        return {key: _finite(value) for key, value in values.items()}
+    return [*map(_finite, values)] if isinstance(values, list | tuple) else values

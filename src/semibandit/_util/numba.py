@@ -27,7 +27,7 @@ def has_numba() -> bool:
 def without_numba() -> Iterator[None]:
     """Do without numba in all threads of this process: nobody waits while it loads or compiles.
 
-    Decisions are the same; what is learned may differ from it in the last bits.
+    Decisions are the same, and so is what is learned.
 
     >>> with without_numba():
     ...     has_numba()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
-from semibandit.models.blas import blas_function
+from semibandit._util.reproducible import less_outer, times
 from semibandit.models.capacity import with_capacity
 from semibandit.models.compiled_types import Errors
 from semibandit.models.fading import folded
@@ -89,8 +89,7 @@ class DenseBlocks:
 
     def times(self, row: int, x: Floats) -> Floats:
         """A⁻¹x."""
-        A = self.A_inv[self.block_of[row]]
-        return np.asarray(blas_function("symv", A)(1.0, A.T, x))
+        return times(self.A_inv[self.block_of[row]], x)
 
     def norms(self, x: Floats) -> Floats:
         """x·A⁻¹x for every matrix."""
@@ -129,14 +128,10 @@ class DenseBlocks:
         self.n += 1
 
     def subtract(self, row: int, v: Floats, count: int) -> None:
-        """A⁻¹ -= v vᵀ; `count` says how often the row has been updated.
-
-        It stays symmetric up to rounding: some BLAS kernels round an entry and its mirror image
-        differently.
-        """
+        """A⁻¹ -= v vᵀ, symmetric to the bit; `count` says how often the row has been updated."""
         A = self.A_inv[self.block_of[row]]
         if count < COMPENSATED_FROM:
-            blas_function("ger", A)(-1.0, v, v, a=A.T, overwrite_a=True)  # in place
+            less_outer(A, v[None])
             return
         self.compensate(np.array([row]), np.array([count]))
         error = self.error[self.error_of[row]]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
+from semibandit._util.reproducible import dot
 from semibandit.models.fading import Forgetful
 from semibandit.models.model import NO_NORMS, NONE, Arrays, Look, Sparse, Vector, one_by_one, take
 from semibandit.models.partial import OneByOne
@@ -64,7 +65,7 @@ class DiagonalState(OneByOne, Forgetful):
 
     def margins(self, x: Vector) -> Look:
         rows, value = _entries(x)
-        return Look(x, value @ self.w[rows], NO_NORMS)
+        return Look(x, dot(self.w[rows].T, value), NO_NORMS)
 
     def look_many(self, xs: Sequence[Vector]) -> tuple[Floats, Floats]:
         if any(isinstance(x, Sparse) for x in xs):
@@ -80,13 +81,13 @@ class DiagonalState(OneByOne, Forgetful):
 
     def margins_at(self, x: Vector, labels: Ints) -> Look:
         rows, value = _entries(x)
-        return Look(x, value @ self.w[_cells(rows, labels)], NO_NORMS)
+        return Look(x, dot(self.w[_cells(rows, labels)].T, value), NO_NORMS)
 
     def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
         rows, value = _entries(look.x)
         x, at_moved, at_shown = value[:, None], _cells(rows, moved), _cells(rows, shown)
         toward = x * self._faded(self.A_inv[at_moved], moved)
-        w_moved = self.w[at_moved] + change / (x * toward).sum(axis=0) * toward
+        w_moved = self.w[at_moved] + change / dot(toward.T, value) * toward
         c: float | Floats = 1.0
         A = self.A[at_shown]
         if self.fading is not None:

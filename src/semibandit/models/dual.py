@@ -24,6 +24,7 @@ import numpy as np
 from semibandit._util.arrays import Array, Floats, Ints
 from semibandit._util.checks import shortened, whole_number
 from semibandit._util.ordering import SCORE_GRID
+from semibandit._util.reproducible import dot, times
 from semibandit.errors import InputError
 from semibandit.models.fading import Forgetful, folded, gains
 from semibandit.models.kernel import Kernel, Linear, Polynomial, linear, polynomial, rbf
@@ -144,18 +145,18 @@ class Expansion:
 
     def margin(self, k: Floats) -> float:
         """w·φ(x), from the values k of the kernel function at x and all pool contexts."""
-        return float(self.weight @ k[self.points] + self.extra_weight @ k[self.extra])
+        return float(dot(self.weight, k[self.points]) + dot(self.extra_weight, k[self.extra]))
 
     def norm2(self, k: Floats, kxx: float) -> float:
         """φ(x)·A⁻¹φ(x)."""
         near = self.scale * k[self.points]
-        return float(kxx - near @ (self.B @ near))
+        return float(kxx - dot(near, times(self.B, near)))
 
     def pushed(self, k: Floats, kxx: float, point: int, change: float) -> Expansion:
         """The expansion after the margin at x was moved by `change`, along A⁻¹φ(x)."""
         near = self.scale * k[self.points]
-        z = self.B @ near
-        amount = change / (kxx - near @ z)
+        z = times(self.B, near)
+        amount = change / (kxx - dot(near, z))
         return replace(
             self,
             weight=self.weight - amount * (self.scale * z),
@@ -169,8 +170,8 @@ class Expansion:
         B grows by the formula for the inverse of a block matrix.
         """
         near = self.scale * k[self.points]
-        z = self.B @ near
-        n, kBk = len(z), float(near @ z)
+        z = times(self.B, near)
+        n, kBk = len(z), float(dot(near, z))
         amount, r = step / (1.0 + kxx - kBk), 1.0
         if c != 1.0:  # A += r² φ(x)φ(x)ᵀ, with which the prior is restored as `gains` says
             amount = step * gains(kxx - kBk, c, kxx)[0]
@@ -199,13 +200,13 @@ class Expansion:
         keep = np.arange(len(self.points)) != r
         b, scale = self.B[keep, r], self.scale[keep]
         B = self.B[np.ix_(keep, keep)] - np.outer(b, b) / self.B[r, r]
-        weight = self.weight[keep] + self.weight[r] * (scale * (B @ (scale * gram[keep])))
+        weight = self.weight[keep] + self.weight[r] * (scale * times(B, scale * gram[keep]))
         points = self.points[keep]
         return replace(self, points=points, weight=weight, scale=scale, B=B, log_det=None)
 
     def without_oldest_extra(self, gram: Floats) -> Expansion:
         """The expansion without its oldest extra point; `gram` as above."""
-        near = self.scale * (self.B @ (self.scale * gram))
+        near = self.scale * times(self.B, self.scale * gram)
         return replace(
             self,
             weight=self.weight + self.extra_weight[0] * near,

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
+from semibandit._util.reproducible import exp2, solve
 from semibandit.errors import FileError
 from semibandit.models.compiled_types import NO_FADING, FadingArrays
 from semibandit.models.model import NONE, Arrays, take, take_index
@@ -59,15 +60,13 @@ def gains(n: float, c: float, xx: float) -> tuple[float, float]:
 def folded(P: Floats, g: float) -> Floats:
     """P (g I + (1-g) P)⁻¹, symmetric to the bit, for a symmetric P of which the lower half is read.
 
-    Its condition number is at most 1/g, so the solution is as exact as P.
+    The condition number of what is inverted is at most 1/g, so the solution is as exact as P.
     """
-    from scipy.linalg import cho_factor, cho_solve
-
     P = np.tril(P).astype(np.float64)
     P += np.tril(P, -1).T
     M = (1.0 - g) * P
     M.flat[:: len(M) + 1] += g
-    half = np.tril(cho_solve(cho_factor(M, lower=True, check_finite=False), P, check_finite=False))
+    half = np.tril(solve(M, P))
     return np.asarray(half + np.tril(half, -1).T)
 
 
@@ -107,12 +106,12 @@ class Fading:
     def factors_at(self, rows: slice | Ints) -> Floats:
         """c of these rows."""
         since = self.since[rows]
-        return np.asarray(np.exp2(self.rate * np.where(since < 0, 0, self.now - since)))
+        return exp2(self.rate * np.where(since < 0, 0, self.now - since))
 
     def factor(self, row: int) -> float:
         """c of one row."""
         since = int(self.since[row])
-        return 1.0 if since < 0 else float(2.0 ** (self.rate * (self.now - since)))
+        return 1.0 if since < 0 else float(exp2(self.rate * (self.now - since)))
 
     def capped(self, norm2: Floats, xx: Floats | float, rows: Ints | None = None) -> Floats:
         """The norms c·x·P x of these rows, by default all, or the prior's x·x if that is less."""
@@ -189,7 +188,7 @@ class Forgetful:
         f = self.fading
         if f is None:
             return NO_FADING
-        factor, grow = f.factors(len(f.since)), np.exp2(f.rate * np.arange(rounds))
+        factor, grow = f.factors(len(f.since)), exp2(f.rate * np.arange(rounds))
         return FadingArrays(f.now, f.since, factor, grow)
 
     def _n_matrices(self) -> int:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, cast
 
 import numpy as np
@@ -23,10 +23,10 @@ from semibandit._util.arrays import Floats, Ints
 from semibandit._util.checks import shortened
 from semibandit._util.numba import use_compiled
 from semibandit._util.ordering import SCORE_GRID
+from semibandit._util.reproducible import dot, less_outer
 from semibandit.errors import InputError
 from semibandit.models import partial_looks
 from semibandit.models.best import BestSearch
-from semibandit.models.blas import blas_function
 from semibandit.models.capacity import with_capacity
 from semibandit.models.compiled_types import Rows, UpdatedRows
 from semibandit.models.dense import DenseBlocks
@@ -50,6 +50,7 @@ __all__ = ["Full", "FullState"]
 
 NO_COUNTS: Ints = np.empty(0, dtype=np.intp)
 LEAST = 1_000_000  # multiplications below which numpy is as fast as numba
+LEAST_STEPS = 10_000  # the same for steps, whose numpy is a call for every update
 TO_LOAD = 10_000_000_000  # those that are worth a second for loading it, or 20 for compiling
 
 
@@ -156,10 +157,11 @@ class FullState(OneByOne, Forgetful):
 
     def look(self, x: Vector) -> Look:
         """Margins w_i·x and squared norms x·A_i⁻¹x, for every label i."""
-        look = self.margins(x)
-        x = dense(x).astype(self.w.dtype, copy=False)
-        norm2 = np.full(len(self.row_of), float(x @ x))
+        plain = dense(x)
+        x = plain.astype(self.w.dtype, copy=False)
+        margin, norm2 = np.zeros(len(self.row_of)), np.full(len(self.row_of), float(x @ x))
         if self.n:
+            margin[self.label_of[: self.n]] = self.w[: self.n] @ x
             touched = np.full(self.n, float(x @ x))
             self.low_rank.lower_norms(x, touched)
             if self.dense.n:
@@ -167,7 +169,7 @@ class FullState(OneByOne, Forgetful):
             if self.fading is not None:
                 touched = self.fading.capped(touched, float(x @ x))
             norm2[self.label_of[: self.n]] = touched
-        return replace(look, norm2=norm2)
+        return Look(plain, margin, norm2)
 
     def best(self, x: Vector, aim: Aim) -> Found:
         """The labels that are wanted, see `BestState`."""
@@ -184,9 +186,8 @@ class FullState(OneByOne, Forgetful):
         plain = dense(x)
         margin = np.zeros(len(self.row_of))
         if self.n:
-            gemv = blas_function("gemv", self.w)
             x = plain.astype(self.w.dtype, copy=False)
-            margin[self.label_of[: self.n]] = gemv(1.0, self.w[: self.n].T, x, trans=1)
+            margin[self.label_of[: self.n]] = dot(self.w[: self.n], x)
         return Look(plain, margin, NO_NORMS)
 
     def look_many(self, xs: Sequence[Vector]) -> tuple[Floats, Floats]:
@@ -235,7 +236,7 @@ class FullState(OneByOne, Forgetful):
         along = {label: self._direction(row, x) for label, row in rows.items()}
         for label, row in rows.items():  # from here on nothing can fail
             u = along[label]
-            norm2 = float(u @ x)
+            norm2 = float(dot(u, x))
             amount, v = self._update(row, u, norm2, x, forward.get(label, 0.0))
             if label in move:  # else the norm of a tiny context may be 0
                 amount += move[label] / norm2
@@ -372,13 +373,20 @@ class FullState(OneByOne, Forgetful):
         """A⁻¹x."""
         if self.dense.has(row):
             return self.dense.times(row, x)
-        V = self.low_rank.vectors(row)
-        return np.asarray(x - (V @ x) @ V)
+        V = self.low_rank.vectors(row)[::-1]
+        return np.asarray(np.subtract.reduce(np.concatenate([x[None], dot(V, x)[:, None] * V])))
 
     def _expanded(self, row: int) -> Floats:
         """A⁻¹ = I - VᵀV of a row in low-rank form."""
-        V = self.low_rank.vectors(row)
-        return np.asarray(np.eye(self.d, dtype=self.w.dtype) - V.T @ V)
+        A, V = np.eye(self.d, dtype=self.w.dtype), self.low_rank.vectors(row)
+        if use_compiled("steps", V.size * self.d, least=LEAST_STEPS):
+            from semibandit.models.compiled_steps import subtract_outer
+
+            for v in V:
+                subtract_outer(A.reshape(-1), v)
+        else:
+            less_outer(A, V)
+        return A
 
     def _subtract(self, row: int, v: Floats) -> None:
         """A⁻¹ -= v vᵀ."""
@@ -396,7 +404,7 @@ class FullState(OneByOne, Forgetful):
         """How far a step moves w along u = A⁻¹x, and the v of A⁻¹ -= v vᵀ."""
         if self.fading is None:
             return step / (1.0 + norm2), u / math.sqrt(1.0 + norm2)
-        along, shrink = gains(norm2, self.fading.factor(row), float(x @ x))
+        along, shrink = gains(norm2, self.fading.factor(row), float(dot(x, x)))
         return step * along, u * math.sqrt(shrink)
 
     def _n_matrices(self) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 
 from semibandit._util.arrays import Floats
 from semibandit._util.checks import finite_number, shortened, whole_number
+from semibandit._util.reproducible import dot, exp, power
 from semibandit.errors import InputError
 
 __all__ = ["Kernel", "Linear", "Polynomial", "Rbf", "linear", "polynomial", "rbf"]
@@ -28,7 +29,7 @@ class Linear:
     unit_norm: ClassVar[bool] = True  # k(x, x) <= 1 if ||x|| <= 1
 
     def __call__(self, X: Floats, Y: Floats) -> Floats:
-        return X @ Y.T
+        return _products(X, Y)
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class Rbf:
     gamma: float
 
     def __call__(self, X: Floats, Y: Floats) -> Floats:
-        apart = (X**2).sum(1)[:, None] + (Y**2).sum(1)[None, :] - 2.0 * X @ Y.T
-        return np.asarray(np.exp(-self.gamma * np.maximum(apart, 0.0)))
+        apart = dot(X, X)[:, None] + dot(Y, Y)[None, :] - 2.0 * _products(X, Y)
+        return exp(-self.gamma * np.maximum(apart, 0.0))
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,12 @@ class Polynomial:
     c: float
 
     def __call__(self, X: Floats, Y: Floats) -> Floats:
-        return ((X @ Y.T + self.c) / (1.0 + self.c)) ** self.degree
+        return power((_products(X, Y) + self.c) / (1.0 + self.c), self.degree)
+
+
+def _products(X: Floats, Y: Floats) -> Floats:
+    """x·y for all lines x of X and y of Y."""
+    return np.stack([dot(X, y) for y in Y], axis=1) if len(Y) else np.empty((len(X), 0))
 
 
 linear = Linear()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
+from semibandit._util.reproducible import dot, eliminate
 from semibandit.models.capacity import with_capacity
 from semibandit.models.model import NONE, Arrays, take, take_index
 
@@ -108,15 +109,14 @@ class LowRankPool:
         self.n += 1
 
     def fold(self, row: int, g: float) -> None:
-        """Divide by 1/g what the row has learned: V' = sqrt(g) L⁻¹V, L Lᵀ = I - (1-g) V Vᵀ."""
-        from scipy.linalg import solve_triangular
-
+        """Divide by 1/g what the row has learned: V' = sqrt(g/D) L⁻¹V, L D Lᵀ = I - (1-g) V Vᵀ."""
         chain = self._chain(row)[::-1]
         if not chain:
             return
         V = self.V[chain].astype(np.float64)
-        L = np.linalg.cholesky(np.eye(len(V)) - (1.0 - g) * (V @ V.T))
-        self.V[chain] = g**0.5 * solve_triangular(L, V, lower=True, check_finite=False)
+        M = np.eye(len(V)) - (1.0 - g) * np.array([dot(V, v) for v in V])
+        eliminate(M, V)
+        self.V[chain] = np.sqrt(g / np.diag(M))[:, None] * V
 
     def drop(self, row: int) -> None:
         """The row needs its vectors no longer; they stay in memory until `compact`."""

@@ -110,7 +110,11 @@ class State(Protocol):
         ...
 
     def margins(self, x: Vector) -> Look:
-        """A look without the norms, equal to that of `look` to the bit: `step` needs no more."""
+        """A look without the norms, for `step`.
+
+        What is learned follows from these margins, so their sums should not depend on the CPU
+        (`_util/reproducible.py`). Those of `look` may differ by rounding.
+        """
         ...
 
     def look_many(self, xs: Sequence[Vector]) -> tuple[Floats, Floats]:

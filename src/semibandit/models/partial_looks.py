@@ -10,7 +10,7 @@ import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
 from semibandit._util.numba import use_compiled
-from semibandit.models.blas import blas_function
+from semibandit._util.reproducible import dot
 from semibandit.models.model import NO_NORMS, Look, Vector, dense
 
 if TYPE_CHECKING:
@@ -42,14 +42,12 @@ def look_at(state: FullState, x: Vector, labels: Ints) -> Look:
 
 
 def margins_at(state: FullState, x: Vector, labels: Ints) -> Look:
-    """`FullState.margins_at`: always by BLAS, so that learning does not depend on numba."""
+    """`FullState.margins_at`."""
     plain = dense(x)
     margin, rows = np.zeros(len(labels)), state.row_of[labels]
     there = np.flatnonzero(rows >= 0)
     if len(there):
-        w = state.w[rows[there]]
-        x = plain.astype(w.dtype, copy=False)
-        margin[there] = blas_function("gemv", w)(1.0, w.T, x, trans=1)
+        margin[there] = dot(state.w[rows[there]], plain.astype(state.w.dtype, copy=False))
     return Look(plain, margin, NO_NORMS)
 
 

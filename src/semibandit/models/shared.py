@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
+from semibandit._util.reproducible import dot, times
 from semibandit.models.fading import Forgetful, folded, gains
 from semibandit.models.model import NO_NORMS, Arrays, Look, Vector, dense, take
 from semibandit.models.partial import OneByOne
@@ -33,7 +34,7 @@ class SharedState(OneByOne, Forgetful):
 
     def margins(self, x: Vector) -> Look:
         x = dense(x)
-        return Look(x, self.w @ x, NO_NORMS)
+        return Look(x, dot(self.w, x), NO_NORMS)
 
     def look_many(self, xs: Sequence[Vector]) -> tuple[Floats, Floats]:
         X, K = np.array([dense(x) for x in xs]), len(self.w)
@@ -43,26 +44,26 @@ class SharedState(OneByOne, Forgetful):
         return X @ self.w.T, np.repeat(norm2, K, axis=1)
 
     def look_at(self, x: Vector, labels: Ints) -> Look:
-        look = self.margins_at(x, labels)
-        return replace(look, norm2=np.full(len(labels), self._norm2(dense(x))))
+        x = dense(x)
+        return Look(x, self.w[labels] @ x, np.full(len(labels), self._norm2(x)))
 
     def margins_at(self, x: Vector, labels: Ints) -> Look:
         x = dense(x)
         every = np.array_equal(labels, np.arange(len(self.w)))  # the usual case when learning
-        return Look(x, (self.w if every else self.w[labels]) @ x, NO_NORMS)
+        return Look(x, dot(self.w if every else self.w[labels], x), NO_NORMS)
 
     def step(self, look: Look, moved: Ints, change: Floats, shown: Ints, steps: Floats) -> None:
         """Learn as any model does, but A grows once; `shown` are all labels."""
         x = dense(look.x)
-        along = self.A_inv @ x
-        n = along @ x
+        along = times(self.A_inv, x)
+        n = dot(along, x)
         amount = np.zeros(len(self.w))
         amount[moved] = change / n
         if self.fading is None:
             amount[shown] += steps / (1.0 + n)
             v = along / np.sqrt(1.0 + n)
         else:
-            gain, shrink = gains(float(n), self.fading.factor(0), float(x @ x))
+            gain, shrink = gains(float(n), self.fading.factor(0), float(dot(x, x)))
             amount[shown] += steps * gain
             v = along * np.sqrt(shrink)
         w, A_inv = self.w + np.outer(amount, along), self.A_inv - np.outer(v, v)

@@ -247,7 +247,7 @@ def _encoded(learner: Learner, requests: Sequence[Request], first: int) -> Seque
 
 
 def _scaled(learner: Learner, given: Sequence[Vector]) -> Sequence[Vector]:
-    """`learner.scaled` for each of these contexts, up to the last bits."""
+    """`learner.scaled` for each of these contexts."""
     usual = learner.fast_rule() is not None and Sparse not in set(map(type, given))
     if usual and worth_compiling(len(given) * learner.n_features, to_load=None):
         from semibandit.policies import batch_compiled

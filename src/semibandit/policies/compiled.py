@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from semibandit._util.arrays import Floats, Ints
-from semibandit._util.jit import BRIEF, EXACT, FAST
+from semibandit._util.jit import BRIEF, FAST, REPRODUCIBLE
 from semibandit._util.numba import mark_loaded
 from semibandit.models.compiled_steps import copy
 from semibandit.policies.compiled_surrogate import clip, prob
@@ -141,7 +141,7 @@ def choose(have, candidates, S, rule):
     return max(cut(found, p, rule.a, rule.costs, rule.table), min(rule.at_least, found))
 
 
-@njit(**BRIEF)
+@njit(**REPRODUCIBLE)
 def unit_many(X, bias, out):
     """Many contexts with the bias if there is one, scaled to unit norm.
 
@@ -166,10 +166,9 @@ def unit_many(X, bias, out):
     return True
 
 
-@njit(**FAST)
+@njit(**REPRODUCIBLE)
 def standardise_one(x, origin, total, squares, n, z):
     """z = the deviations of x from the mean, clipped, by sums that x is part of; its norm."""
-    norm2 = 0.0
     for c in range(len(x)):  # without branches: several features at a time
         mean, mean2 = total[c] / n[c], squares[c] / n[c]
         variance = mean2 - mean * mean
@@ -177,11 +176,13 @@ def standardise_one(x, origin, total, squares, n, z):
         v = ((x[c] - origin[c]) - mean) / math.sqrt(variance if there else 1.0)
         v = min(max(v, -CLIP), CLIP)
         z[c] = v if there else 0.0
+    norm2 = 0.0
+    for c in range(len(x)):
         norm2 += z[c] * z[c]
     return math.sqrt(norm2)
 
 
-@njit(**FAST)
+@njit(**REPRODUCIBLE)
 def finish_one(z, norm, bias, d):
     """Unit length, and the bias with equal weight; whether there is a direction at all."""
     if norm <= AVERAGE:
@@ -189,15 +190,16 @@ def finish_one(z, norm, bias, d):
             z[:d], z[d] = 0.0, 1.0
         return bias
     half = math.sqrt(0.5)
-    scale = half / norm if bias else 1.0 / norm
     for c in range(d):
-        z[c] *= scale
+        z[c] /= norm
     if bias:
+        for c in range(d):
+            z[c] *= half
         z[d] = half
     return True
 
 
-@njit(**BRIEF)
+@njit(**REPRODUCIBLE)
 def standardise_many(X, sums, bias, out):
     """Many contexts, each as if it alone had been added to the sums.
 
@@ -218,7 +220,7 @@ def standardise_many(X, sums, bias, out):
     return True
 
 
-@njit(**EXACT)
+@njit(**REPRODUCIBLE)
 def standardise_in_turn(X, origin, total, squares, n, bias, out):
     """Contexts one after the other, each added to the sums before it is scaled.
 

@@ -1,9 +1,9 @@
 # mypy: ignore-errors
 """Feedback to many slates, learned one after the other in one compiled call on full matrices.
 
-The functions take arrays, change arrays and check nothing. What they do for an event follows from
-the event and the state alone, never from the events that are learned in the same call: learned one
-by one or a thousand at a time, the state is the same to the bit.
+The functions take arrays, change arrays and check nothing. Whether a log is learned here or by
+`Learner.learn`, one by one or a thousand events at a time, the state is the same to the bit (see
+`_util/reproducible.py`).
 """
 
 from __future__ import annotations
@@ -15,13 +15,17 @@ import numpy as np
 from numba import njit
 
 from semibandit._util.arrays import Bools, Floats, Ints
-from semibandit._util.jit import FAST
-from semibandit.models.compiled_steps import append_row, direction, dot, move_row, subtract
-from semibandit.policies.compiled_surrogate import clip, prob, step_size
+from semibandit._util.jit import FAST, REPRODUCIBLE
+from semibandit.models.compiled_steps import (
+    append_row,
+    direction,
+    dot_in_order,
+    move_row,
+    subtract,
+)
+from semibandit.policies.compiled_surrogate import clip, slope, step_size
 
 __all__ = ["LearningNumbers", "Lessons", "learn_in_turn"]
-
-ROUNDED = {**FAST, "fastmath": False}  # a product is rounded before it is added, as NumPy does
 
 
 class LearningNumbers(NamedTuple):
@@ -59,15 +63,16 @@ def is_usable(given, x, numbers):
     return good
 
 
-@njit(**FAST)
+@njit(**REPRODUCIBLE)
 def is_looked_at(theta, coin, j, x, numbers, w):
     """Whether an unclicked label is learned: as often as it was looked at, at a position with θ."""
-    margin = 0.0 if j < 0 else clip(float(dot(w[j], x)), numbers.R)
-    p = prob(margin, numbers.logistic)
+    margin = 0.0 if j < 0 else clip(float(dot_in_order(w[j], x)), numbers.R)
+    up = slope(-margin, numbers.logistic)
+    p = up / (slope(margin, numbers.logistic) + up)
     return coin < theta * (1.0 - p) / (1.0 - theta * p)
 
 
-@njit(**FAST)
+@njit(**REPRODUCIBLE)
 def is_plain(t, lessons, numbers, rows, count, errors):
     """Whether event t asks for no more than steps and updates of the rows as they are."""
     if not is_usable(lessons.given[t], lessons.X[t], numbers):
@@ -87,7 +92,7 @@ def is_plain(t, lessons, numbers, rows, count, errors):
     return True
 
 
-@njit(**FAST)
+@njit(**REPRODUCIBLE)
 def learn_one(t, lessons, numbers, updated, u, v):
     """Steps 2 and 5 of Figure 2 for the labels of event t; u and v are overwritten."""
     rows, count, errors, vector_of, used = updated
@@ -100,7 +105,7 @@ def learn_one(t, lessons, numbers, updated, u, v):
             j = used[0]
             append_row(j, lessons.label[e], rows, count, errors.error_of)
             used[0] = j + 1
-        margin = float(dot(rows.w[j], x))
+        margin = float(dot_in_order(rows.w[j], x))
         inside = clip(margin, numbers.R)
         norm2 = float(direction(j, x, rows, u))
         amount = step_size(lessons.hit[e], inside, numbers) / (1.0 + norm2)
@@ -111,7 +116,7 @@ def learn_one(t, lessons, numbers, updated, u, v):
         count[j] += 1
 
 
-@njit(**ROUNDED)
+@njit(**REPRODUCIBLE)
 def add_context(x, sums):
     """`Scaling.add`, to the bit."""
     for c in range(len(sums.sum)):
@@ -126,7 +131,7 @@ def add_context(x, sums):
     sums.n[0] += 1
 
 
-@njit(**FAST)
+@njit(**REPRODUCIBLE)
 def learn_in_turn(lessons, numbers, updated, sums):
     """Learn events up to the first that is not plain; how many that are.
 

@@ -7,7 +7,8 @@ import math
 
 from numba import njit
 
-from semibandit._util.jit import FAST
+from semibandit._util import reproducible
+from semibandit._util.jit import FAST, REPRODUCIBLE
 
 __all__ = ["clip", "prob", "slope", "step_size"]
 
@@ -18,10 +19,20 @@ def clip(m, R):
     return min(max(m, -R), R)
 
 
-@njit(**FAST)
+exp_parts = njit(**REPRODUCIBLE)(reproducible.exp_parts)
+
+
+@njit(**REPRODUCIBLE)
+def exp(x):
+    """`reproducible.exp` of a number between -R and R."""
+    n, part = exp_parts(x)
+    return math.ldexp(part, int(n))
+
+
+@njit(**REPRODUCIBLE)
 def slope(m, logistic):
     """g(m) = -L'(m) of the surrogate."""
-    return 1.0 / (1.0 + math.exp(m)) if logistic else 1.0 - m
+    return 1.0 / (1.0 + exp(m)) if logistic else 1.0 - m
 
 
 @njit(**FAST)
@@ -30,7 +41,7 @@ def prob(m, logistic):
     return 1.0 / (1.0 + math.exp(-m)) if logistic else 0.5 * (1.0 + m)
 
 
-@njit(**FAST)
+@njit(**REPRODUCIBLE)
 def step_size(hit, margin, rule):
     """s·g(s·margin)/c''_L with s = 1 for a relevant label and -1 for another (step 5)."""
     sign = 1.0 if hit else -1.0

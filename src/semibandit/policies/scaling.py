@@ -17,6 +17,7 @@ import numpy as np
 from semibandit._util.arrays import Floats, Ints
 from semibandit._util.checks import nearest, shortened
 from semibandit._util.numba import has_numba
+from semibandit._util.reproducible import dot
 from semibandit.errors import InputError
 from semibandit.models.model import Arrays, Sparse, Vector, dense, take
 
@@ -260,7 +261,7 @@ class Scaling:
 
     def _finished(self, raw: Vector, z: Floats) -> Vector:
         """Unit length, and the bias with equal weight."""
-        norm = float(np.sqrt(z @ z))
+        norm = float(np.sqrt(dot(z, z)))
         if norm > AVERAGE:
             value = z / norm
             if self.bias:
@@ -283,7 +284,7 @@ class Scaling:
             raise InputError(ALL_ZEROS)
         if (kind or self.kind) == "unit":
             value = value / biggest  # first, so that squares neither overflow nor vanish
-            value /= np.sqrt(value @ value)
+            value /= np.sqrt(dot(value, value))
         elif self.on_longer is not None and value @ value > LONGEST2:
             self.on_longer()
         return _like(raw, value, self.bias)
@@ -309,7 +310,7 @@ class Scaling:
         _check_rows(biggest, first)
         if self.kind == "unit":
             rows = rows / biggest[:, None]
-            rows /= np.sqrt(np.einsum("tc,tc->t", rows, rows))[:, None]
+            rows /= np.sqrt(dot(rows, rows))[:, None]
         elif self.on_longer is not None and (rows * rows).sum(axis=1).max(initial=0.0) > LONGEST2:
             self.on_longer()
         return rows

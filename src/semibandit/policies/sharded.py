@@ -114,4 +114,4 @@ def move_to_shards(learner: Learner, shards: Shards, device: str | None = None) 
     if learner.forget is not None:
         state.set_half_life(learner.forget)
     state.restore(learner._state.arrays())
-    learner._state, learner._last = state, None
+    learner._state = state

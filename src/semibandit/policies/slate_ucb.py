@@ -89,7 +89,6 @@ class SecondOrder(BestLabels):
         if isinstance(model, ShardedModel):  # where labels are is no part of what was learned
             self.model = model.model
         self.forget = self._set_half_life(forget)
-        self._last: tuple[int, Look] | None = None
 
     def _start(self, n_labels: int) -> State:
         return self.model.start(n_labels, self.n_inputs)
@@ -114,28 +113,16 @@ class SecondOrder(BestLabels):
         """How often float32, on a device, could not tell two of the best labels apart."""
         return int(getattr(self._state, "undecided", 0))
 
-    def _look(self, x: Vector) -> Look:
-        """Margins and norms of all rows at x; they are kept if learning may need them again."""
-        look = self._last_look(x) or self._state.look(x)
-        if not self._learns_alone:
-            self._last = (self._changes, look)
-        return look
-
-    def _last_look(self, x: Vector) -> Look | None:
-        """The last look at all rows, if it was at x and nothing has changed since."""
-        last = self._last
-        return last[1] if last and last[0] == self._changes and last[1].x is x else None
-
     def _margins(self, x: Vector, rows: Ints) -> tuple[Look, Ints]:
         """What learning these rows needs to see of x, and the places of these rows in it.
 
-        If these rows alone are projected, a state that can looks at them alone, always anew: what
-        was learned does not depend on what was looked at before. Else all rows are looked at.
+        If these rows alone are projected, a state that can looks at them alone. Margins are
+        computed anew: what is learned does not depend on how the slate was ranked.
         """
         if self._learns_alone:
             state = cast(PartialState, self._state)
             return state.margins_at(x, rows), np.arange(len(rows))
-        return self._last_look(x) or self._state.margins(x), rows
+        return self._state.margins(x), rows
 
     @property
     def _learns_alone(self) -> bool:
@@ -143,7 +130,7 @@ class SecondOrder(BestLabels):
         return self.project == "learned" and is_partial(type(self._state))
 
     def _view(self, x: Vector, request: Request) -> View:
-        return self._judged(self._look(x), request, None)
+        return self._judged(self._state.look(x), request, None)
 
     def _view_of(self, x: Vector, request: Request, rows: Ints | None) -> View:
         state = self._partial_state(rows)
@@ -213,7 +200,8 @@ class SecondOrder(BestLabels):
         (look, places), R = self._margins(slate.x, rows), self.loss.R
         margin = np.zeros(len(shown))  # labels that were retired meanwhile learn in no case
         margin[at] = np.clip(look.margin[places], -R, R)
-        estimate = self.loss.prob(margin)
+        up = self.loss.slope(-margin)
+        estimate = up / (self.loss.slope(margin) + up)  # eq. (2) to the bit, from the slopes
         given = slate.context
         rows_of_one = given if isinstance(given, Sparse) else given[None]
         coins = position_coins(self.seed, self._t, rows_of_one, len(shown))[0]

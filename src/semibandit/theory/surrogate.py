@@ -16,6 +16,7 @@ import numpy as np
 
 from semibandit._util.arrays import Floats
 from semibandit._util.checks import is_number
+from semibandit._util.reproducible import exp
 from semibandit.errors import InputError
 from semibandit.theory.conditions import check_surrogate, checked_constant
 from semibandit.theory.numerical import (
@@ -216,13 +217,14 @@ class Logistic(Surrogate):
         return np.logaddexp(0.0, -np.asarray(margin, dtype=np.float64))
 
     def slope(self, margin: Floats | float) -> Floats:
-        return 1.0 / (1.0 + np.exp(np.asarray(margin, dtype=np.float64)))
+        return 1.0 / (1.0 + exp(margin))
 
     def curvature(self, margin: Floats | float) -> Floats:
         return self.slope(margin) * self.slope(-np.asarray(margin, dtype=np.float64))
 
     def prob(self, margin: Floats | float) -> Floats:
-        return self.slope(-np.asarray(margin, dtype=np.float64))
+        # faster than `slope`, and nothing is learned from it
+        return 1.0 / (1.0 + np.exp(-np.asarray(margin, dtype=np.float64)))
 
     def __repr__(self) -> str:
         return f"Logistic(R={self.R:g})"
