@@ -17,10 +17,10 @@ OBR Adversarial Banditron Bayes CandidateSet Client Comparison Confidit Dataset 
 EpsilonGreedy Evaluation Features Full Greedy Hashed InputError KnownNorm LabelExists Learner
 LearnerSpec LogDet Logistic Mixed Model NotShown PlackettLuce Play PositionBias PositionBiased
 Random ReplayedLog Scaled Scores SemibanditError ServedSlate Sharded Shards Slate SlateUCB
-Square State StoreError Surrogate Synthetic Thompson Trace Tuned UnknownLabel UnknownNorm Width
-best_ranking best_slate bounds compare constant decreasing errors evaluate expected_loss grid
-hamming linear load loss_ac loss_p_rank loss_rank loss_rank_scores play polynomial position_bias
-rbf read_dataset replay replay_log sweep tune
+SpreadWidth Square State StoreError Surrogate Synthetic Thompson Trace Tuned UnknownLabel
+UnknownNorm Width best_ranking best_slate bounds compare constant decreasing engine_of errors
+evaluate expected_loss grid hamming linear load loss_ac loss_p_rank loss_rank loss_rank_scores
+play polynomial position_bias rbf read_dataset replay replay_log sweep tune
 """
 
 

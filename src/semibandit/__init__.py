@@ -30,6 +30,7 @@ from semibandit.evaluation.off_policy.result import Evaluation
 from semibandit.evaluation.play import Play, play
 from semibandit.evaluation.replay import replay
 from semibandit.evaluation.replay_log import ReplayedLog, replay_log
+from semibandit.evaluation.runners import engine_of
 from semibandit.evaluation.trace import Trace
 from semibandit.experiments.sweep import grid, sweep
 from semibandit.experiments.tune import tune
@@ -69,7 +70,7 @@ from semibandit.theory.losses import (
 )
 from semibandit.theory.slate import best_ranking, best_slate
 from semibandit.theory.surrogate import Logistic, Square, Surrogate
-from semibandit.theory.width import KnownNorm, LogDet, Scaled, UnknownNorm, Width
+from semibandit.theory.width import KnownNorm, LogDet, Scaled, SpreadWidth, UnknownNorm, Width
 from semibandit.worlds.adversarial import Adversarial
 from semibandit.worlds.position_biased import PositionBiased
 from semibandit.worlds.synthetic import Synthetic
@@ -116,6 +117,7 @@ __all__ = [
     "Shards",
     "Slate",
     "SlateUCB",
+    "SpreadWidth",
     "Square",
     "State",
     "StoreError",
@@ -133,6 +135,7 @@ __all__ = [
     "compare",
     "constant",
     "decreasing",
+    "engine_of",
     "errors",
     "evaluate",
     "expected_loss",

@@ -24,9 +24,44 @@ def test_who_has_a_rule(make):
 
 
 @pytest.mark.parametrize("name", LEARNER)
-def test_a_subclass_may_decide_otherwise_so_it_has_no_rule(name):
-    mine = type("Mine", (getattr(sb, name),), {"__module__": "mine"})
-    assert mine(D, K).fast_rule() is None
+def test_a_subclass_has_a_rule_unless_it_defines_anything_anew(name):
+    ours = getattr(sb, name)
+    mine = type("Mine", (ours,), {"__module__": "mine", "title": "new", "__init__": ours.__init__})
+    assert mine(D, K).fast_rule() is not None
+    for anew in ("rank", "learn", "_judge", "a", "seed", "scaled"):
+        other = type("Mine", (mine,), {"__module__": "mine", anew: getattr(ours, anew, 0.5)})
+        assert other(D, K).fast_rule() is None
+    learner = mine(D, K)
+    learner._pick = lambda *_: np.arange(1)
+    assert learner.fast_rule() is None
+
+
+def test_the_engine_is_said_with_the_reason(caplog):
+    class Loss(sb.Square):
+        pass
+
+    class Reversed(sb.SlateUCB):
+        def _pick(self, view, request):
+            return super()._pick(view, request)[::-1]
+
+    loss = sb.Square()
+    loss.slope = lambda margin: 1.0 - margin
+    own = sb.SlateUCB(D, K)
+    own._state.step = own._state.step
+    for learner, words in {
+        sb.SlateUCB(D, K): "compiled loops",
+        Reversed(D, K): "Reversed._pick is defined anew",
+        sb.SlateUCB(D, K, loss=Loss()): "its scores, its width or its loss are not compiled",
+        sb.SlateUCB(D, K, loss=loss): "its scores, its width or its loss are not compiled",
+        own: "the state FullState is not compiled",
+        sb.SlateUCB(D, K, model=sb.Dual()): "the model DualState is not compiled",
+        sb.Confidit(D, K): "Confidit is not compiled",
+        sb.Mixed(sb.SlateUCB(D, K), 0.1): "Mixed draws every slate",
+    }.items():
+        assert words in sb.engine_of(learner)
+    for _ in range(2):
+        sb.replay(Reversed(D, K), contexts(3), np.zeros((3, K)), 2)
+    assert caplog.text.count("Reversed is replayed by Python, not by compiled loops") == 1
 
 
 def test_parts_of_your_own_are_not_compiled():

@@ -51,7 +51,7 @@ def times(A: Floats, x: Floats) -> Floats:
     >>> times(np.array([[1.0, 2.0], [2.0, 4.0]]), np.array([10.0, 1.0]))
     array([12., 24.])
     """
-    some = max(1, SOME // len(A))
+    some = max(1, SOME // max(1, len(A)))
     u = np.add.reduce(A[:some] * x[:some, None], axis=0)
     for first in range(some, len(A), some):
         products = A[first : first + some] * x[first : first + some, None]
@@ -62,7 +62,7 @@ def times(A: Floats, x: Floats) -> Floats:
 
 def less_outer(A: Floats, vectors: Floats) -> None:
     """A -= v vᵀ for every line v of an array, one after the other, in place."""
-    some = max(1, SOME // len(A))
+    some = max(1, SOME // max(1, len(A)))
     for first in range(0, len(A), some):
         lines = A[first : first + some]
         for v in vectors:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,13 +13,15 @@ from semibandit._util.arrays import Array, Ints
 from semibandit._util.progress import ProgressOption, progress_bar
 from semibandit.evaluation.compiled_types import Outcome
 from semibandit.evaluation.feed import Block, Feed
-from semibandit.evaluation.runners import PreparedBlock, Runner, runner_for
+from semibandit.evaluation.runners import PreparedBlock, Runner, runner_for, why_plain
 from semibandit.evaluation.trace import Recorder, Trace
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
 from semibandit.policies.randomised import Randomised
 
 __all__ = ["replay"]
+
+log = logging.getLogger("semibandit")
 
 
 def replay(
@@ -91,6 +95,8 @@ def replay(
     runner = None
     if not plain and alone is learner:
         runner = runner_for(alone, most, threads, masked=candidates is not None)
+        if runner is None:
+            _say_once(type(alone), why_plain(alone, most, masked=candidates is not None))
     try:
         with progress_bar(feed.length, type(learner).__name__, progress) as advance:
             for block in feed:
@@ -105,6 +111,13 @@ def replay(
         if runner:
             runner.close()
     return record.trace()
+
+
+@cache
+def _say_once(kind: type[Learner], why: str | None) -> None:
+    """Say of a class that is not ours why its rounds are played in Python, which is slower."""
+    if not kind.__module__.startswith("semibandit."):
+        log.warning("%s is replayed by Python, not by compiled loops: %s", kind.__name__, why)
 
 
 def _fast(runner: Runner, learner: Learner, block: Block, most: int) -> Outcome:

@@ -25,11 +25,12 @@ from semibandit.evaluation.compiled_types import (
 from semibandit.models.diagonal import DiagonalState
 from semibandit.models.full import Full, FullState
 from semibandit.models.shared import SharedState
-from semibandit.policies.fast_rule import TABLE, FastRule
+from semibandit.policies.fast_rule import TABLE, FastRule, can_compile_state, redefined
 from semibandit.policies.features.encoder import Encoder
 from semibandit.policies.learner import Learner
+from semibandit.policies.randomised import Randomised
 
-__all__ = ["PreparedBlock", "Runner", "RunnerBase", "runner_for"]
+__all__ = ["PreparedBlock", "Runner", "RunnerBase", "engine_of", "runner_for", "why_plain"]
 
 TABLE_SLOTS = (
     1024  # slots up to which costs other than ours are given to compiled loops, as a table
@@ -101,25 +102,85 @@ def runner_for(
         Whether some labels may be shown in some rounds only.
     """
     rule = learner.fast_rule()
-    if rule is None or rule.loss is None or not rule.learns_all_shown:
-        return None
-    model = getattr(learner, "model", None)
-    if isinstance(model, Full) and model.device is not None:
-        from semibandit.evaluation.gpu_runner import GpuRunner, can_play
-
-        return GpuRunner(learner, rule, most) if can_play(rule, most, masked=masked) else None
-    if not has_numba():
-        return None
-    if rule.cost_kind == TABLE and most > TABLE_SLOTS:
+    if rule is None or why_plain(learner, most, masked=masked) is not None:
         return None
     state = rule.state
     if isinstance(state, FullState):
-        too_large = 64 * most * (state.d + 64) * 8 > LOG_BYTES
-        cores = threads or os.cpu_count() or 1
-        return None if too_large else WindowRunner(learner, rule, most, cores)
+        return WindowRunner(learner, rule, most, threads or os.cpu_count() or 1)
     if isinstance(state, DiagonalState):
         return DiagonalRunner(learner, rule, most)
-    return SharedRunner(learner, rule, most) if isinstance(state, SharedState) else None
+    if isinstance(state, SharedState):
+        return SharedRunner(learner, rule, most)
+    from semibandit.evaluation.gpu_runner import GpuRunner
+
+    return GpuRunner(learner, rule, most)
+
+
+def engine_of(learner: Learner | Randomised) -> str:
+    """Say what plays the rounds of a replay in a learner's place, or why it is asked itself.
+
+    Parameters
+    ----------
+    learner : Learner
+        The learner.
+
+    Returns
+    -------
+    str
+        "compiled loops", "a GPU", or "Python: " and the reason. Slates are the same.
+
+    Examples
+    --------
+    >>> import semibandit as sb
+    >>> class Mine(sb.SlateUCB):
+    ...     def _pick(self, view, request):
+    ...         return super()._pick(view, request)[::-1]
+    >>> engine_of(Mine(n_features=2, labels=3))
+    'Python: Mine._pick is defined anew'
+    """
+    if isinstance(learner, Randomised):
+        return f"Python: {type(learner).__name__} draws every slate"
+    why = why_plain(learner, 1)
+    if why is not None:
+        return f"Python: {why}"
+    return "a GPU" if _is_on_device(learner) else "compiled loops"
+
+
+def why_plain(learner: Learner, most: int, *, masked: bool = False) -> str | None:
+    """Why a learner has to be played round by round, as `runner_for` takes it; None if not."""
+    rule = learner.fast_rule()
+    if rule is None:
+        kind = next(
+            one for one in type(learner).__mro__ if one.__module__.startswith("semibandit.")
+        )
+        anew = redefined(learner, kind)
+        return f"{anew} is defined anew" if anew else f"{kind.__name__} is not compiled"
+    if rule.loss is None:
+        return "its scores, its width or its loss are not compiled"
+    if not rule.learns_all_shown:
+        return "examination= learns a part of what was shown"
+    if not can_compile_state(rule.state):
+        return f"the state {type(rule.state).__name__} is not compiled"
+    if _is_on_device(learner):
+        from semibandit.evaluation.gpu_runner import can_play
+
+        fits = can_play(rule, most, masked=masked)
+        return None if fits else "its settings or candidates are not played on a device"
+    if not has_numba():
+        return "numba is missing: pip install 'semibandit[fast]'"
+    if rule.cost_kind == TABLE and most > TABLE_SLOTS:
+        return f"its costs are a function, and slates have more than {TABLE_SLOTS} labels"
+    state = rule.state
+    if isinstance(state, FullState):
+        too_large = 64 * most * (state.d + 64) * 8 > LOG_BYTES
+        return "a window of such contexts and slates takes too much memory" if too_large else None
+    known = isinstance(state, DiagonalState | SharedState)
+    return None if known else f"the model {type(state).__name__} is not compiled"
+
+
+def _is_on_device(learner: Learner) -> bool:
+    model = getattr(learner, "model", None)
+    return isinstance(model, Full) and model.device is not None
 
 
 class RunnerBase:

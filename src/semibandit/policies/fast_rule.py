@@ -7,8 +7,10 @@ a `FastRule` from `fast_rule()`, or None if it must be asked context by context;
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +22,7 @@ from semibandit.policies.examination import Examination
 from semibandit.policies.labels import Labels
 from semibandit.theory.cost import Costs, constant, decreasing
 from semibandit.theory.slate import SCORE_GRID
-from semibandit.theory.surrogate import Logistic, Surrogate
+from semibandit.theory.surrogate import Logistic, Square, Surrogate
 
 __all__ = [
     "CONSTANT",
@@ -30,6 +32,10 @@ __all__ = [
     "FastRule",
     "LearningRule",
     "RuleNumbers",
+    "can_compile_loss",
+    "can_compile_state",
+    "defines",
+    "redefined",
 ]
 
 DECREASING, CONSTANT, TABLE = 0, 1, 2  # kinds of costs
@@ -37,6 +43,73 @@ DECREASING, CONSTANT, TABLE = 0, 1, 2  # kinds of costs
 # The label to be probed is the one with the largest margin + so many deviations sqrt(x·A⁻¹x/c''_L).
 # Measured: 1 leaves labels of Mediamill and tmc2007 lost, 2 does not, at the same loss.
 PROBE_DEVIATIONS = 2.0
+
+# What a class between a user's and ours may define without changing a decision or what is learned.
+HARMLESS = frozenset(
+    {
+        *("__abstractmethods__", "__annotations__", "__dict__", "__doc__", "__firstlineno__"),
+        *("__init__", "__module__", "__qualname__", "__repr__", "__static_attributes__"),
+        *("__str__", "__weakref__", "_abc_impl", "_settings"),
+    }
+)
+
+
+def redefined(part: object, ours: type, apart_from: frozenset[str] = frozenset()) -> str | None:
+    """What of a class of ours is defined anew for one of its instances; None if nothing is.
+
+    Compiled loops may stand in for `ours`, and so for its subclasses and instances that only add
+    names. A name is defined anew by a class between that of the instance and `ours`, as a method, a
+    property or any other attribute, or by a function that was put on the instance.
+
+    Examples
+    --------
+    >>> class Named(Logistic):
+    ...     title = "mine"
+    >>> class Steep(Logistic):
+    ...     def slope(self, margin):
+    ...         return 2.0 - margin
+    >>> redefined(Named(), Logistic), redefined(Steep(), Logistic)
+    (None, 'Steep.slope')
+    """
+    kind: Any = type(part)
+    own = vars(part)
+    if _functions_of(kind).isdisjoint(own):
+        return _redefined_by(kind, ours, apart_from)
+    return f"{next(name for name in own if name in _functions_of(kind))} of the instance"
+
+
+@cache
+def _redefined_by(kind: type, ours: type, apart_from: frozenset[str]) -> str | None:
+    """What the classes from `kind` up to `ours` define anew."""
+    names = frozenset(dir(ours)).union(inspect.signature(ours).parameters) - HARMLESS - apart_from
+    for one in kind.__mro__[: kind.__mro__.index(ours)]:
+        for name in vars(one):
+            if name in names:
+                return f"{one.__name__}.{name}"
+    return None
+
+
+@cache
+def _functions_of(kind: type) -> frozenset[str]:
+    """The names of all functions of a class."""
+    return frozenset(name for name in dir(kind) if callable(getattr(kind, name, None)))
+
+
+def defines(part: object, ours: type, *names: str) -> bool:
+    """Whether an instance of a class of ours has one of these functions anew."""
+    kind, own = type(part), vars(part)
+    return any(getattr(kind, name) is not getattr(ours, name) or name in own for name in names)
+
+
+def can_compile_loss(loss: Surrogate) -> bool:
+    """Whether compiled loops know the loss: the square or the logistic one, as they are."""
+    return type(loss) in (Square, Logistic) and redefined(loss, type(loss)) is None
+
+
+def can_compile_state(state: State) -> bool:
+    """Whether compiled loops know the state: no class of one's own, and with its own functions."""
+    ours = type(state).__module__.startswith("semibandit.")
+    return ours and redefined(state, type(state)) is None
 
 
 class RuleNumbers(NamedTuple):

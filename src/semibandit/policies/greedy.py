@@ -15,7 +15,7 @@ from semibandit.policies.choice import Choice
 from semibandit.policies.distributions.distribution import SlateDistribution
 from semibandit.policies.distributions.mixture import Mixture
 from semibandit.policies.distributions.uniform import UniformSlates
-from semibandit.policies.fast_rule import FastRule
+from semibandit.policies.fast_rule import FastRule, redefined
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
 from semibandit.policies.request import Request
@@ -56,10 +56,10 @@ class Greedy(SecondOrder):
         )  # fmt: skip
 
     def fast_rule(self) -> FastRule | None:
-        return self._rule(scores=True) if type(self) is Greedy else None
+        return None if redefined(self, Greedy) else self._rule(scores=True)
 
     def _best_spread(self) -> float | None:
-        return 0.0 if type(self) is Greedy else None
+        return None if redefined(self, Greedy) else 0.0
 
 
 class EpsilonGreedy(SecondOrder):

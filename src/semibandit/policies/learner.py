@@ -19,6 +19,7 @@ from semibandit.policies import batch, persistence
 from semibandit.policies.base import LearnerBase
 from semibandit.policies.context import read_new, read_seen
 from semibandit.policies.examination import read_examined
+from semibandit.policies.fast_rule import defines
 from semibandit.policies.features.encoded import NewValues
 from semibandit.policies.feedback import all_signs, shown_signs
 from semibandit.policies.labels import CandidateSet, Label, read_labels
@@ -147,7 +148,15 @@ class Learner(LearnerBase):
         [[2], [0]]
         """
         requests = read_requests(self, X, slots, candidates, exclude, draw)
-        return batch.rank_requests(self, requests)
+        if not defines(self, Learner, "rank"):
+            return batch.rank_requests(self, requests)
+        return [  # whoever ranks in a way of their own does so here, too
+            self.rank(
+                r.given if r.named is None else r.named, r.slots, candidates=r.candidates,
+                exclude=r.exclude, draw=r.draw,
+            )
+            for r in requests
+        ]  # fmt: skip
 
     def candidates(self, labels: Iterable[Label]) -> CandidateSet:
         """Prepare candidates that are used again and again: they are looked up once.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from semibandit.models.full import Full
 from semibandit.models.model import State
 from semibandit.models.shared import SharedState
-from semibandit.policies.fast_rule import FastRule
+from semibandit.policies.fast_rule import FastRule, redefined
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
 from semibandit.policies.slate_ucb import SecondOrder
@@ -51,7 +51,7 @@ class OBR(SecondOrder):
         return SharedState.start(n_labels, self.n_inputs)
 
     def fast_rule(self) -> FastRule | None:
-        return self._rule(scores=True) if type(self) is OBR else None
+        return None if redefined(self, OBR) else self._rule(scores=True)
 
     def _settings(self) -> dict[str, object]:
         return {name: getattr(self, name) for name in ("loss", "at_least", "forget")}

@@ -35,7 +35,15 @@ from semibandit.policies.examination import (
     read_examination,
     up_to_last_click,
 )
-from semibandit.policies.fast_rule import PROBE_DEVIATIONS, FastRule, LearningRule
+from semibandit.policies.fast_rule import (
+    PROBE_DEVIATIONS,
+    FastRule,
+    LearningRule,
+    can_compile_loss,
+    can_compile_state,
+    defines,
+    redefined,
+)
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.forgetting import read_half_life
 from semibandit.policies.fused_learning import learned_in_one_call
@@ -47,7 +55,7 @@ from semibandit.policies.slate import Slate
 from semibandit.policies.view import View, Views
 from semibandit.theory.cost import Cost, decreasing
 from semibandit.theory.slate import SCORE_GRID
-from semibandit.theory.surrogate import Logistic, Square, Surrogate
+from semibandit.theory.surrogate import Square, Surrogate
 from semibandit.theory.width import (
     LogDet,
     Scaled,
@@ -59,8 +67,14 @@ from semibandit.theory.width import (
 
 __all__ = ["SecondOrder", "SlateUCB"]
 
-# a class with its own is asked itself
-LEARNING = ("shown", "learn", "scaled", "_absorb", "_step", "_examined")
+# What a class may define anew and still be learned by compiled loops: it only decides.
+DECIDING = frozenset(
+    {
+        *("_best_spread", "_choose", "_decide", "_distribution", "_judge", "_judged", "_pick"),
+        *("_probe", "_probes", "_spread", "_view", "draws", "fast_rule", "learning_rule"),
+        *("rank", "rank_many", "scores", "unproven"),
+    }
+)
 
 
 class SecondOrder(BestLabels):
@@ -142,7 +156,7 @@ class SecondOrder(BestLabels):
     def _views_of(
         self, xs: Sequence[Vector], requests: Sequence[Request], rows: Sequence[Ints | None]
     ) -> Views:
-        if type(self)._view is not SecondOrder._view:
+        if defines(self, SecondOrder, "_view", "_view_of"):
             return super()._views_of(xs, requests, rows)
         margin, norm2, ptr = looks_of(self._state, xs, rows, len(self._tie))
         rule = self.fast_rule()
@@ -158,7 +172,7 @@ class SecondOrder(BestLabels):
 
     def _partial_state(self, rows: Ints | None) -> PartialState | None:
         """The state, if it is to look at these rows alone; None if it looks at all."""
-        usual = type(self)._view is SecondOrder._view
+        usual = not defines(self, SecondOrder, "_view")
         return partial_state(self._state, rows, len(self._tie)) if usual else None
 
     @property
@@ -212,7 +226,7 @@ class SecondOrder(BestLabels):
     def _probes(
         self, views: Views, xs: Sequence[Vector], choices: Sequence[Choice]
     ) -> list[int | None]:
-        plain = type(self)._probe is SecondOrder._probe and views.flat.norm2 is not None
+        plain = not defines(self, SecondOrder, "_probe") and views.flat.norm2 is not None
         if not self.probe or not plain or not worth_compiling(len(views.flat)):
             return super()._probes(views, xs, choices)
         from semibandit.policies.batch_compiled import find_probes
@@ -248,7 +262,7 @@ class SecondOrder(BestLabels):
 
     def _rule(self, *, scores: bool) -> FastRule:
         """The learner's fast rule; `scores` says whether margins and widths make its scores."""
-        compiled = scores and type(self.loss) in (Square, Logistic)
+        compiled = scores and can_compile_loss(self.loss)
         loss = self.loss if compiled else None
         probes = self.probe > 0 and self.a < 1  # with a = 1 no slot is ever free
         return FastRule(
@@ -258,11 +272,12 @@ class SecondOrder(BestLabels):
         )  # fmt: skip
 
     def learning_rule(self) -> LearningRule | None:
-        own = all(getattr(type(self), name) is getattr(SecondOrder, name) for name in LEARNING)
-        known = type(self.loss) in (Square, Logistic) and type(self._state) is FullState
-        if not own or not known or self.project == "all" or self.forget is not None:
+        known = can_compile_loss(self.loss) and can_compile_state(self._state)
+        if redefined(self, SecondOrder, apart_from=DECIDING) or not known:
             return None
-        return LearningRule(self.loss, cast(FullState, self._state), self.examination)
+        if self.project == "all" or self.forget is not None or type(self._state) is not FullState:
+            return None
+        return LearningRule(self.loss, self._state, self.examination)
 
     def _coins(self, X: Any) -> Bools:
         """Whether a label may be probed in each of the next rounds, whose contexts are given."""
@@ -444,10 +459,12 @@ class SlateUCB(SecondOrder):
         return View(margin, width, self.loss.prob(margin), score, prob)
 
     def fast_rule(self) -> FastRule | None:
-        return self._rule(scores=is_spread_width(self.width)) if type(self) is SlateUCB else None
+        if redefined(self, SlateUCB):
+            return None
+        return self._rule(scores=is_spread_width(self.width))
 
     def _best_spread(self) -> float | None:
-        usual = type(self) is SlateUCB and is_spread_width(self.width)
+        usual = is_spread_width(self.width) and not redefined(self, SlateUCB)
         return self._spread(self._t) if usual else None
 
     def _spread(self, t: int) -> float:

@@ -12,7 +12,7 @@ from semibandit._util.checks import is_number
 from semibandit.errors import InputError
 from semibandit.models.full import Full
 from semibandit.models.model import Look, Model
-from semibandit.policies.fast_rule import FastRule
+from semibandit.policies.fast_rule import FastRule, redefined
 from semibandit.policies.features.encoder import NamedFeatures
 from semibandit.policies.labels import Label
 from semibandit.policies.request import Request
@@ -77,7 +77,7 @@ class Thompson(SecondOrder):
         return View(margin, spread, self.loss.prob(margin), score, prob)
 
     def fast_rule(self) -> FastRule | None:
-        return self._rule(scores=False) if type(self) is Thompson else None
+        return None if redefined(self, Thompson) else self._rule(scores=False)
 
     def _settings(self) -> dict[str, object]:
         return {**super()._settings(), "alpha": self.alpha, "probe": self.probe}

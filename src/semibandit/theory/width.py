@@ -67,10 +67,28 @@ class Width(Protocol):
 
 
 class SpreadWidth:
-    """A width that is a number, its `spread` in the round, times sqrt(x·A⁻¹x)."""
+    """A width that is a number, its `spread` in the round, times sqrt(x·A⁻¹x), capped at 2R.
+
+    Derive your own from it and compiled loops play it: they ask for the spread ahead of the rounds.
+
+    Examples
+    --------
+    >>> class Widening(SpreadWidth):
+    ...     def spread(self, t, d, K, loss):
+    ...         return 0.1 * math.sqrt(math.log1p(t) / loss.c_L2)
+    >>> import semibandit as sb
+    >>> sb.engine_of(sb.SlateUCB(n_features=2, labels=3, width=Widening()))
+    'compiled loops'
+    """
 
     def spread(self, t: int, d: int, K: int, loss: Surrogate) -> float:
-        """Return ε / sqrt(x·A⁻¹x), before the cap."""
+        """Return ε / sqrt(x·A⁻¹x) in round t, before the cap.
+
+        Parameters
+        ----------
+        t, d, K, loss
+            The round, the dimension, the number of labels and the loss, as for `Width`.
+        """
         raise NotImplementedError
 
     def __call__(self, norm2: Floats, *, t: int, d: int, K: int, loss: Surrogate) -> Floats:
