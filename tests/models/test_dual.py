@@ -105,3 +105,13 @@ def test_a_kernel_that_is_none_is_refused(kernel, message):
 def test_settings_that_make_no_sense_are_refused(make, message):
     with pytest.raises(InputError, match=message):
         make()
+
+
+def test_what_is_projected_and_learned_at_once_is_one_point():
+    """A label keeps each context that it learned from once, and those of other projections."""
+    random = np.random.default_rng(0)
+    state = sb.Dual(sb.rbf(0.5)).start(2, D)
+    for _ in range(20):
+        look = state.look(unit(random))
+        state.step(look, np.array([0, 1]), np.array([0.1, 0.1]), np.array([0]), np.array([0.3]))
+    assert state.arrays()["sizes"].tolist() == [[20, 0], [0, 20]]  # support and extra points

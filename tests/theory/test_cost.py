@@ -34,6 +34,7 @@ def test_sums_are_those_of_the_rows(cost):
     [
         (lambda i, s: i / s, r"cost c\(2,2\) = 1 is more than c\(1,2\) = 0\.5"),
         (lambda i, s: 1.5, r"cost c\(1,1\) = 1\.5, but costs must lie in \[0, 1\]"),
+        (lambda i, s: 3.0, r"divide costs up to C by C, and take a/\(a \+ \(1-a\)·C\) for a"),
         (lambda i, s: 1.0 - i, r"cost c\(2,2\) = -1, but costs must lie in \[0, 1\]"),
         (lambda i, s: float("nan"), r"cost c\(1,1\) = nan"),
         (lambda i, s: None, r"cost c\(1,1\) = None, but costs must be numbers in \[0, 1\]"),
@@ -92,3 +93,17 @@ def test_a_cost_that_raises_for_arrays_is_asked_for_one_position_at_a_time():
 
     np.testing.assert_allclose(Costs(cost).row(3), [1, 1 / 2, 1 / 3])
     assert asked[:3] == [(1, 1), (1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize("a", [0.0, 0.2, 0.5, 0.9, 1.0])
+def test_costs_above_1_are_scaled_as_the_message_says(a):
+    """The loss with costs C/i is a + (1-a) C times the one with costs 1/i and another a."""
+    C, random = 4.0, np.random.default_rng(0)
+    scaled = a / (a + (1 - a) * C)
+    for _ in range(20):
+        Y = {i for i in range(6) if random.random() < 0.5}
+        shown = random.permutation(6)[: random.integers(1, 7)].tolist()
+        missed = len(Y - set(shown))
+        loss = a * missed + (1 - a) * sum(C / j for j, i in enumerate(shown, 1) if i not in Y)
+        ours = sb.loss_ac(Y, shown, scaled, lambda i, s: 1 / i)
+        assert loss == pytest.approx((a + (1 - a) * C) * ours)

@@ -53,6 +53,17 @@ def test_lemma_1_is_the_best_of_all_ordered_subsets(p, a, slots, table):
             assert len(shown) == min(slots, len(p))
 
 
+few = st.sampled_from([0.0, 0.25, 0.5, 1.0])
+
+
+@given(st.lists(few, min_size=1, max_size=6), st.integers(0, 7), tables())
+def test_a_is_0_shows_what_a_small_a_shows(p, slots, table):
+    table = [np.round(np.multiply(row, 4)) / 4 for row in table]
+    for cost in (sb.decreasing, sb.constant, table):
+        limit = sb.best_slate(p, slots, 1e-9, cost)
+        assert sb.best_slate(p, slots, 0.0, cost).tolist() == limit.tolist()
+
+
 @given(probs, st.integers(0, 6))
 def test_lemma_2_is_the_best_ranking_of_independent_labels(p, slots):
     K, P = len(p), np.array(p)

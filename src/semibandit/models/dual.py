@@ -7,7 +7,8 @@ matrix,
 
 so with k = Φ φ(x):  x·A⁻¹x = k(x,x) - k·B k,  and  A⁻¹φ(x) = φ(x) - Σ_j z_j φ(x_j),  z = B k.
 Weights are sums of φ over the support points and over `extra` points: contexts on which the label
-was projected onto D but not shown. B grows by one row in O(N²); nothing is computed anew.
+was projected onto D but not shown, with `project="all"`. B grows by one row in O(N²); nothing is
+computed anew.
 
 If the state forgets, each support point has a scale s_j that fades: A = I + Σ_j s_j² φ(x_j)φ(x_j)ᵀ.
 All of the above then holds for the scaled points s_j φ(x_j).
@@ -51,6 +52,10 @@ class Dual:
     Weights and widths are those of Figure 2 in the feature space of a kernel function. A label
     keeps the contexts it was updated on, its support points, so a round costs O(N_i²) for label i
     with N_i of them.
+
+    With `project="learned"`, the default of learners, it keeps nothing else. `project="all"` adds
+    an extra point for every projection of a label that was not shown, without limit but `budget`:
+    w cannot be written without it. Each costs memory, and O(1) per look.
 
     Paper: Remark 3.
 
@@ -167,7 +172,8 @@ class Expansion:
     def grown(self, k: Floats, kxx: float, point: int, step: float, c: float) -> Expansion:
         """The expansion after A += φ(x)φ(x)ᵀ, then w += step·A⁻¹φ(x), if A⁻¹ counts as c·A⁻¹.
 
-        B grows by the formula for the inverse of a block matrix.
+        B grows by the formula for the inverse of a block matrix. If the label was pushed at x, x is
+        an extra point, and turns into the new support point.
         """
         near = self.scale * k[self.points]
         z = times(self.B, near)
@@ -181,12 +187,20 @@ class Expansion:
         B[:n, :n] = self.B + np.outer(y, y) / s
         B[:n, n] = B[n, :n] = -y / s
         B[n, n] = 1.0 / s
+        extra, extra_weight = self.extra, self.extra_weight
+        if len(extra) and extra[-1] == point:
+            amount_here = amount + float(extra_weight[-1])
+            extra, extra_weight = extra[:-1], extra_weight[:-1]
+        else:
+            amount_here = amount
         return replace(
             self,
             points=np.append(self.points, point),
-            weight=np.append(self.weight - amount * (self.scale * z), amount),
+            weight=np.append(self.weight - amount * (self.scale * z), amount_here),
             scale=np.append(self.scale, r),
             B=B,
+            extra=extra,
+            extra_weight=extra_weight,
             log_det=None if self.log_det is None else self.log_det + math.log(s),
         )
 

@@ -27,6 +27,7 @@ of a table holds c(1,s), ..., c(s,s).
 """
 
 SIZES_CHECKED_FIRST = 64  # sizes s whose costs are checked when they are given; others when used
+RESCALE = "divide costs up to C by C, and take a/(a + (1-a)·C) for a: slates stay as they are"
 MAX_ROWS_KEPT = 2048  # sizes s whose costs are kept once they are computed
 
 
@@ -134,7 +135,10 @@ class Costs:
     def sums(self, miss: Floats) -> Floats:
         """Return Σ_{j<=s} c(j,s)·miss_j for s = 1..S, with S the length of `miss`.
 
-        This takes O(S) for `decreasing` and `constant`, and O(S²) for other costs.
+        This takes O(S) for `decreasing` and `constant`. Other costs may differ from size to size,
+        so that there are S(S+1)/2 of them to be read: O(S²). With 3,000 labels and no limit on the
+        slots a cut takes 33 ms (0.04 ms for `decreasing`); with 100 slots it takes what 100 labels
+        take. Rows for more than 2,048 labels are computed anew each time.
         """
         if self.cost is decreasing:
             return np.cumsum(np.cumsum(miss)) / np.arange(1, len(miss) + 1)
@@ -210,7 +214,8 @@ def _checked(row: Floats, s: int) -> Floats:
         raise InputError(f"cost c({i},{s}) = {row[i - 1]}, but costs must lie in [0, 1]")
     if row[0] > 1 or row[-1] < 0:
         i = 1 if row[0] > 1 else s
-        raise InputError(f"cost c({i},{s}) = {row[i - 1]:g}, but costs must lie in [0, 1]")
+        hint = "" if i > 1 or row[0] <= 1 else f"; {RESCALE}"
+        raise InputError(f"cost c({i},{s}) = {row[i - 1]:g}, but costs must lie in [0, 1]{hint}")
     increases = np.flatnonzero(np.diff(row) > 0)
     if len(increases):
         i = int(increases[0]) + 2

@@ -6,7 +6,9 @@ With the labels in decreasing order of p, a slate of the first s labels costs, u
 
 and the best s minimises J. The paper divides by 1 - a; multiplied through, ranking (a = 1) is an
 ordinary value that fills all slots. If two sizes have the same J, the longer slate is taken, in
-agreement with the paper's criterion p >= θ.
+agreement with the paper's criterion p >= θ, and with what any a > 0 does, however small: at a = 0,
+too, labels with p = 1 are shown, and positions that cost nothing filled. (A shorter slate loses as
+little there, but a = 0 would be a jump: a learner that shows nothing, and so never learns.)
 """
 
 from __future__ import annotations
