@@ -36,6 +36,7 @@ STATEMENTS = {
 FIGURES = {"Figure of Sony CSL Paris": "sony", "Figure of Mediamill": "mediamill"}  # words of tests
 MARK = re.compile(r"^ *Paper: (.+)\.$", re.MULTILINE)
 NAMED = re.compile(r"(lemma|theorem|remark|figure)s?((?:_(?:\d(?!\d)|and))+)")
+TESTED = re.compile(rf"def test_\w*{NAMED.pattern}|{'|'.join(FIGURES.values())}")
 INTRODUCTION = """# The paper, statement by statement
 
 Each lemma, theorem, remark and figure of Gentile and Orabona's paper, where it is in the code,
@@ -70,7 +71,7 @@ def missing(source: Path | None = None, tests: Path | None = None) -> list[str]:
 def places(source: Path = ROOT / "src" / "semibandit") -> dict[str, list[str]]:
     """Where each statement is in the code: the docstrings that mark it, as file and name."""
     found: dict[str, list[str]] = {name: [] for name in STATEMENTS}
-    for path, name, node in _definitions(source):
+    for path, name, node in _definitions(source, MARK):
         for mark in MARK.findall(ast.get_docstring(node) or ""):
             for statement in mark.split("; "):
                 if statement not in found:
@@ -82,7 +83,7 @@ def places(source: Path = ROOT / "src" / "semibandit") -> dict[str, list[str]]:
 def shown_by(tests: Path = ROOT / "tests") -> dict[str, list[str]]:
     """Which tests show each statement, as file and name."""
     found: dict[str, list[str]] = {name: [] for name in STATEMENTS}
-    for path, name, node in _definitions(tests):
+    for path, name, node in _definitions(tests, TESTED):
         if not name.startswith("test_"):
             continue
         named = {
@@ -101,10 +102,13 @@ def shown_by(tests: Path = ROOT / "tests") -> dict[str, list[str]]:
 Definition = ast.Module | ast.ClassDef | ast.FunctionDef
 
 
-def _definitions(folder: Path) -> Iterator[tuple[Path, str, Definition]]:
-    """Every module, class, function and method of a folder, with its file and its name."""
+def _definitions(folder: Path, needed: re.Pattern[str]) -> Iterator[tuple[Path, str, Definition]]:
+    """Every module, class, function and method of the files that match, with file and name."""
     for path in sorted(folder.rglob("*.py")):
-        module = ast.parse(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if not needed.search(text):
+            continue
+        module = ast.parse(text)
         yield path, "", module
         for node in module.body:
             if isinstance(node, ast.ClassDef | ast.FunctionDef):
