@@ -211,14 +211,25 @@ def test_no_bound_is_broken_in_200_worlds():
         )
         cost = sb.constant if random.random() < 0.5 else sb.decreasing
         bandit = sb.SlateUCB(d, K, a=a, loss=loss, cost=cost, width=width, seed=seed, **FIGURE_2)
-        total = 0.0
+        total = ranked = 0.0
         for t in range(T):
             x = world.context(t)
             slate = bandit.rank(x, slots)
             target = world.best("ac", x, a=a, cost=cost, slots=slots)
             regret = world.expected("ac", x, np.array(slate.labels, dtype=np.intp), a=a, cost=cost)
             regret -= world.expected("ac", x, target, a=a, cost=cost)
-            assert -1e-9 <= regret <= 2 * loss.c_L * float(np.sum(slate.width)) + 1e-9
+            widths = float(np.sum(slate.width))
+            assert -1e-9 <= regret <= 2 * loss.c_L * widths + 1e-9
+            if a == 1 and slots:  # Section 4's ranking
+                S, p = min(slots, K), world.prob(x)
+                lost = ranking_risk(p, slate.labels, S) - ranking_risk(p, sb.best_ranking(p, S), S)
+                assert -1e-9 <= lost <= 2 * (2 * S - 1) * loss.c_L * widths + 1e-9
+                ranked += lost
+                unknown = bound is bounds.theorem2
+                most = bounds.theorem3(
+                    T=t + 1, d=d, K=K, U=world.U, loss=loss, slots=slots, unknown_norm=unknown
+                )
+                assert ranked <= most + 1e-9
             total += regret
             problem = {"T": t + 1, "d": d, "K": K, "U": world.U, "loss": loss, "a": a}
             assert total <= bound(**problem, slots=slots) + 1e-9
@@ -267,6 +278,8 @@ SETTINGS = {"width": sb.KnownNorm(1.0), **FIGURE_2}
         ({"width": sb.KnownNorm(2.0)}, "its width is KnownNorm.U=2.0, .* one with U=1 and"),
         ({"width": sb.KnownNorm(1.0, 0.1)}, "and delta=0.05"),
         ({"width": sb.UnknownNorm()}, "its width is UnknownNorm"),
+        ({"width": sb.LogDet(1.0), "scale": "none"}, r"nothing says that \|\|x\|\| <= 1"),
+        ({"width": sb.LogDet(1.0), "model": sb.Dual(np.dot)}, r"or k\(x, x\) <= 1"),
     ],
     ids=repr,
 )
@@ -287,6 +300,8 @@ def test_bounds_take_the_learner_that_they_are_about():
     assert bounds.theorem1(**problem, learner=known) == bounds.theorem1(**problem)
     assert bounds.theorem2(**problem, learner=unknown) == bounds.theorem2(**problem)
     assert bounds.theorem3(**problem, learner=known) == bounds.theorem3(**problem)
+    seen = sb.SlateUCB(2, 3, **SETTINGS | {"width": sb.LogDet(1.0)})  # never wider than KnownNorm
+    assert bounds.theorem1(**problem, learner=seen) == bounds.theorem1(**problem)
     assert bounds.theorem3(**problem, unknown_norm=True, learner=unknown) > 0
 
 

@@ -251,12 +251,21 @@ def _check_learner(learner: Any, U: float | None, delta: float) -> None:
     if learner is None:
         return
     why = getattr(learner, "unproven", "the theorems are about SlateUCB")
-    if why is None and learner.probe > 0 and learner.a < 1:
-        why = f"probe={learner.probe:g} costs regret in proportion to T"
-    if why is None and learner.at_least > 0:
-        why = f"at_least={learner.at_least} shows labels whatever they cost"
-    if why is None and (getattr(learner.width, "U", None), learner.width.delta) != (U, delta):
-        needed = f"delta={delta:g}" if U is None else f"U={U:g} and delta={delta:g}"
-        why = f"its width is {learner.width!r}, and the bound is for one with {needed}"
+    why = _why_no_bound(learner, U, delta) if why is None else why
     if why is not None:
         raise InputError(f"learner = {learner!r}, but the theorem is not about it: {why}")
+
+
+def _why_no_bound(learner: Any, U: float | None, delta: float) -> str | None:
+    """Why the regret of a learner whose widths cover the truth has no bound, or None."""
+    width, short = learner.width, getattr(learner.model, "unit_norm", True)
+    if learner.probe > 0 and learner.a < 1:
+        return f"probe={learner.probe:g} costs regret in proportion to T"
+    if learner.at_least > 0:
+        return f"at_least={learner.at_least} shows labels whatever they cost"
+    if not width.unit_length and (learner.scale == "none" or not short):
+        return "nothing says that ||x|| <= 1, or k(x, x) <= 1 with its kernel function"
+    if (getattr(width, "U", None), width.delta) != (U, delta):
+        needed = f"delta={delta:g}" if U is None else f"U={U:g} and delta={delta:g}"
+        return f"its width is {width!r}, and the bound is for one with {needed}"
+    return None
