@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import semibandit as sb
 from reference import FIGURE_2
@@ -76,6 +77,9 @@ ASK = {
     "rank_many": lambda bandit, x: bandit.rank_many([x, x]),
     "learn": lambda bandit, x: bandit.learn(bandit.rank(x), [1]),
     "replay": lambda bandit, x: sb.replay(bandit, np.array([x]), np.ones((1, 3)), progress=False),
+    "replay, sparse": lambda bandit, x: sb.replay(
+        bandit, csr_array([x]), np.ones((1, 3)), progress=False
+    ),
 }
 
 
