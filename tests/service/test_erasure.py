@@ -1,19 +1,28 @@
 """What is known of a visit or a person leaves the log and all files; the learner goes on."""
 
+import random
+import re
 import shutil
+import sqlite3
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import psycopg
 import pytest
 from engines import D, count, give, learned, rank, running, status
+from events import decision
 from learners import bits
-from server import BUILD, Server, until
+from server import BUILD, LocalServer, Server, until
 
 import semibandit as sb
 from semibandit.errors import InputError, StoreError, UnknownDecision
-from semibandit.service.engine.requests import PendingErasure
-from semibandit.store.event import pack
+from semibandit.service.engine import erasure
+from semibandit.service.engine.requests import PendingErasure, PendingFeedback
+from semibandit.service.http.app import create_app
+from semibandit.store import sqlite
+from semibandit.store.event import Feedback, pack, row
 from semibandit.store.rebuild import rebuild
 from semibandit.store.store import Store
 
@@ -145,8 +154,178 @@ def test_a_context_is_overwritten_in_the_database_and_its_log(tmp_path):
         packed = pack(np.array(SECRET))
         assert any(packed in path.read_bytes() for path in tmp_path.iterdir())
         told = engine.erase(["one"]).result()
-        assert "write-ahead" not in told["stays"]
+        assert told["pending"] is None
         assert not any(packed in path.read_bytes() for path in tmp_path.iterdir())
+
+
+# -- bytes in files ----------------------------------------------------------------------------
+
+
+class Files:
+    """The files of a database, and what is open in it."""
+
+    def __init__(self, where, server):
+        self.where, self.server = where, server
+
+    def have(self, names):
+        """Which of these names are anywhere in them."""
+        folder = Path(self.where)
+        if self.server is not None:
+            with psycopg.connect(self.where, autocommit=True) as db:
+                db.execute("CHECKPOINT")
+                oid = db.execute(
+                    "SELECT oid FROM pg_database WHERE datname = current_database()"
+                ).fetchone()[0]
+            folder = self.server.folder / "data" / "base" / str(oid)
+        content = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+        return {name for name in names if any(name.encode() in one for one in content)}
+
+    @contextmanager
+    def read(self):
+        """While another program reads the log as it is now."""
+        if self.server is not None:
+            with psycopg.connect(self.where) as db:
+                db.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+                db.execute("SELECT count(*) FROM semibandit_meta")
+                yield
+            return
+        db = sqlite3.connect(Path(self.where) / "semibandit.db", isolation_level=None)
+        db.execute("BEGIN")
+        db.execute("SELECT count(*) FROM semibandit_events").fetchall()
+        yield
+        db.close()
+
+
+@pytest.fixture
+def files(where, request):
+    is_server = where.startswith("postgresql:")
+    return Files(where, request.getfixturevalue("postgres") if is_server else None)
+
+
+def crowd(engine, n, subjects=20):
+    """Visits with ids that are not in order, half of them with feedback; the ids by subject."""
+    draw = random.Random(1)
+    ids = {f"subject-{i:05}": [] for i in range(subjects)}
+    for _ in range(0, n, 50):
+        answers = {}
+        for _ in range(50):
+            id, subject = f"{draw.getrandbits(80):020x}", draw.choice(list(ids))
+            ids[subject].append(id)
+            answers[id] = Future()
+            x = [draw.random() for _ in range(4)]
+            engine.submit([engine.pending_rank(x, 2, None, None, id, answers[id], subject)])
+        for answer in answers.values():
+            answer.result(60)
+        told = [(Feedback(id, 0.0, []), Future()) for id in answers if draw.random() < 0.5]
+        engine.submit([PendingFeedback(*one) for one in told])
+        for _, answer in told:
+            answer.result(60)
+    until(lambda: engine.learning.backlog == 0)
+    return ids
+
+
+def names(ids, subjects):
+    return {*subjects, *(id for subject in subjects for id in ids[subject])}
+
+
+def test_no_byte_of_a_person_stays_in_any_file(where, files):
+    with running(where) as engine:
+        ids = crowd(engine, 400)
+        for first in (0, 3):
+            some = list(ids)[first : first + 3]
+            assert files.have(names(ids, some)) == names(ids, some)
+            told = engine.erase(subjects=some).result()
+            assert told["events"] > 60
+            assert told["pending"] is engine.eraser.pending is None
+            assert not files.have(names(ids, some))
+        assert count(engine, "decision") == sum(len(ids[one]) for one in list(ids)[6:])
+
+
+def test_what_a_reader_holds_is_pending_until_it_is_gone_also_after_a_restart(
+    where, files, monkeypatch
+):
+    monkeypatch.setattr(erasure, "TRY_AGAIN", 0.02)
+    monkeypatch.setattr(erasure, "PAUSE", 0.0)
+    engine = running(where).engine
+    with LocalServer(create_app(engine)) as server:
+        ids = crowd(engine, 100, subjects=2)
+        gone, other = ids
+        with files.read():
+            told = server.post("/v1/events/erase", {"subjects": [gone]}).json()
+            assert re.match(HOLDER[files.server is None], told["pending"])
+            assert "semibandit_erased_pending 0" not in server.get("/metrics").text
+            state = server.state()["erasure"]
+            assert (state["events"], state["waits_for"]) == (told["events"], told["pending"])
+            server.stop()
+            with running(where) as again:
+                assert again.eraser.pending.events == told["events"]
+                assert again.erase(subjects=[other]).result()["pending"]
+                until(lambda: again.eraser.pending.events > told["events"])
+                assert files.have(names(ids, ids))
+    with running(where) as engine:
+        until(lambda: engine.eraser.pending is None)
+        assert not files.have(names(ids, ids))
+
+
+HOLDER = [
+    r"a transaction that began before the erasure: process \d+ of the database server$",
+    r"a reader of the database, such as an export: it holds the write-ahead log$",
+]
+
+
+def test_a_large_table_waits_for_someone_to_rewrite_it(postgres, monkeypatch):
+    monkeypatch.setattr("semibandit.store.postgres.REWRITE_MOST", 1000)
+    monkeypatch.setattr(erasure, "TRY_AGAIN", 0.02)
+    monkeypatch.setattr(erasure, "PAUSE", 0.0)
+    where = postgres.database()
+    with running(where) as engine:
+        ids = crowd(engine, 100, subjects=2)
+        told = engine.erase(subjects=list(ids)[:1]).result()
+        assert told["pending"].startswith("VACUUM FULL semibandit_events: its 0 MB are too many")
+        with psycopg.connect(where, autocommit=True) as db:
+            db.execute("VACUUM FULL semibandit_events")
+        until(lambda: engine.eraser.pending is None)
+        assert not Files(where, postgres).have(names(ids, list(ids)[:1]))
+
+
+def test_a_table_that_is_locked_is_rewritten_later(postgres, monkeypatch):
+    monkeypatch.setattr(erasure, "TRY_AGAIN", 0.02)
+    monkeypatch.setattr(erasure, "TRIES", 1)
+    where = postgres.database()
+    with running(where) as engine:
+        visit(engine, "one")
+        with psycopg.connect(where) as other:
+            other.execute("LOCK TABLE semibandit_snapshots IN ACCESS SHARE MODE")
+            other.execute("LOCK TABLE semibandit_events IN ACCESS SHARE MODE")
+            told = engine.erase(["one"]).result()
+            assert "can be rewritten (canceling statement due to lock timeout" in told["pending"]
+            assert rank(engine).labels
+        until(lambda: engine.eraser.pending is None)
+
+
+def test_copies_of_rows_that_sqlite_moved_are_gone_too(tmp_path, monkeypatch):
+    draw = random.Random(1)
+    ids = [f"{draw.getrandbits(80):020x}" for _ in range(3000)]
+    Store.create(tmp_path, sb.SlateUCB(4, 3)).close()
+    with sqlite3.connect(tmp_path / "semibandit.db") as db:
+        db.execute("PRAGMA secure_delete=OFF")  # as it is, but in some Linux distributions
+        rows = [(seq, *row(decision(id))) for seq, id in enumerate(ids, 1)]
+        db.executemany("INSERT INTO semibandit_events VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+    db.close()
+    files = Files(str(tmp_path), None)
+    with Store(tmp_path) as store:
+        monkeypatch.setattr(sqlite, "REWRITE_MOST", 1000)
+        assert store.erase(ids[::10], 0.0) == 300
+        assert store.scrub().waits.startswith("VACUUM: the database's 1 MB are too many to")
+        assert files.have(ids[::10])  # or this tests nothing
+    with sqlite3.connect(tmp_path / "semibandit.db") as db:  # as it says
+        db.execute("VACUUM")
+    db.close()
+    with Store(tmp_path) as store:
+        assert store.pending_erasure().events == 300
+        assert store.scrub() is store.pending_erasure() is None
+        assert not files.have(ids[::10])
+        assert len(store.decisions(ids)) == 2700
 
 
 def test_what_no_snapshot_has_learned_is_not_removed(where):
@@ -157,7 +336,7 @@ def test_what_no_snapshot_has_learned_is_not_removed(where):
             engine.store.beside() as store,
             pytest.raises(StoreError, match="no snapshot has learned event 2 yet"),
         ):
-            store.erase(["one"])
+            store.erase(["one"], 0.0)
         assert count(engine, "feedback") == count(engine, "decision") == 1
 
 

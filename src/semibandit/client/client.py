@@ -255,7 +255,8 @@ class Client:
         Returns
         -------
         dict
-            `events`: how many events that are; `stays`: what of them stays, in words.
+            `events`: how many events that are; `stays`: what of them stays, in words; `pending`:
+            what keeps them in the database's files for now, None if they are gone.
 
         Raises
         ------

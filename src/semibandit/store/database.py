@@ -79,10 +79,23 @@ class Database(Protocol):
         """
         ...
 
-    def scrub(self, ids: Sequence[str]) -> bool:
-        """Let nothing of deleted rows stay in files: not in free pages, logs or our own backups.
+    def erase_in_copies(self, ids: Sequence[str]) -> None:
+        """Delete the events with these ids from the copies that `back_up` has made."""
+        ...
 
-        `ids` are those of the events that were deleted. False if a reader is in the way: try again.
+    def note_erasure(self) -> str:
+        """Inside the transaction that erases events: what `scrub` needs to know of it later."""
+        ...
+
+    def scrub(self, note: str, turn: AbstractContextManager[object]) -> tuple[str, str | None]:
+        """Let no byte of erased events stay in the database's files, as far as that can be now.
+
+        Returns
+        -------
+        note : str
+            What the next call needs to know.
+        waits : str or None
+            What it waits for, in words; None if nothing of them is left.
         """
         ...
 

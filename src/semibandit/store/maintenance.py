@@ -84,14 +84,17 @@ class Maintenance(ABC):
         """Remove some old decisions with their feedback; see `removal.remove_old`."""
         return removal.remove_old(self._db, self._turn, before, now, learned, settled, after)
 
-    def erase(self, ids: Sequence[str]) -> int:
+    def erase(self, ids: Sequence[str], now: float) -> int:
         """Remove these decisions and their feedback, which the newest snapshot has learned."""
-        return removal.erase(self._db, self._turn, ids)
+        return removal.erase(self._db, self._turn, ids, now)
 
-    def scrub(self, ids: Sequence[str]) -> bool:
-        """Let nothing of erased events stay in files; False if a reader is in the way."""
-        with self._turn:
-            return self._db.scrub(ids)
+    def scrub(self) -> removal.Pending | None:
+        """Let no byte of erased events stay in files; what is still pending, None if nothing is."""
+        return removal.scrub(self._db, self._turn)
+
+    def pending_erasure(self) -> removal.Pending | None:
+        """What was erased and may still be in files; None if nothing is."""
+        return removal.read_pending(self._db)
 
     # -- learners that took another's place ----------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import socket
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from time import monotonic
 from typing import Any
 
@@ -17,6 +17,25 @@ from semibandit.store.watchdog import WATCHDOG
 __all__ = ["PostgreSQL"]
 
 VACUUM_TIMEOUT = 600.0  # seconds
+TABLE = "semibandit_events"
+REWRITE_MOST = 1 << 26  # bytes of a table that is rewritten while requests wait
+LOCK_WAIT = 0.2  # seconds that all others wait behind a rewrite which waits for its lock
+TOO_LARGE = (
+    "VACUUM FULL semibandit_events: its {:.0f} MB are too many to rewrite while requests wait, so "
+    "run it when they may; until then the bytes are in free space of the table's pages"
+)
+HOLDERS = """
+    WITH held AS (
+        SELECT 'process ' || pid AS who, backend_xmin AS oldest FROM pg_stat_activity
+        WHERE pid <> pg_backend_pid() AND coalesce(datname, current_database()) = current_database()
+        AND backend_type IS DISTINCT FROM 'autovacuum worker'
+        UNION ALL SELECT 'process ' || pid, backend_xid FROM pg_stat_activity
+        WHERE pid <> pg_backend_pid()
+        UNION ALL SELECT 'prepared transaction ' || gid, transaction FROM pg_prepared_xacts
+        UNION ALL SELECT 'replication slot ' || slot_name, xmin FROM pg_replication_slots
+    )
+    SELECT who FROM held WHERE age(oldest) >= age(?::text::xid) ORDER BY age(oldest) DESC
+"""
 LOCK = 7_363_941_152  # of the whole database: one writer
 MARGIN = 0.25  # seconds that the server has to say itself that a call took too long
 PROBES = 3  # without an answer, after which a connection counts as broken
@@ -129,11 +148,60 @@ class PostgreSQL:
     def back_up(self, name: str) -> None:
         return None  # that is the server's
 
-    def scrub(self, ids: Sequence[str]) -> bool:
-        """Give the space of deleted rows back; archives and backups of the server are its own."""
-        with self.allowing(VACUUM_TIMEOUT):
-            self.rows("VACUUM semibandit_events")
-        return True
+    def erase_in_copies(self, ids: Sequence[str]) -> None:
+        """There are none of ours."""
+
+    def note_erasure(self) -> str:
+        """The number of the transaction, for those who may still see what it erases."""
+        return f"seen by {self.rows('SELECT txid_current()')[0][0]}"
+
+    def scrub(self, note: str, turn: AbstractContextManager[object]) -> tuple[str, str | None]:
+        """Rewrite the table, once nobody can see the erased rows any more.
+
+        A vacuum alone would leave their bytes in the free space of its pages; and a rewrite takes
+        along what a transaction that is still open may see. So the note says first who erased, and
+        then in which file the table was when nobody could see the rows any more: it is gone with
+        that file. Backups, archives and the server's own write-ahead log are not reached.
+        """
+        what, _, number = note.rpartition(" ")
+        if what == "seen by":
+            if (holder := self._holder(int(number))) is not None:
+                return note, holder
+            note = f"in file {self._file()}"
+        elif number != self._file():
+            return note, None
+        ((size,),) = self.rows(f"SELECT pg_total_relation_size('{TABLE}')")
+        if size > REWRITE_MOST:
+            if what == "seen by":
+                self._vacuum()
+            return note, TOO_LARGE.format(size / 1e6)
+        try:
+            self._rewrite()
+        except StoreError as why:
+            reason = str(why).removeprefix(f"{self.name}: ")
+            return note, f"a moment in which the table {TABLE} can be rewritten ({reason})"
+        return note, None
+
+    def _holder(self, number: int) -> str | None:
+        """Who may still see what the transaction of this number has deleted; None if nobody."""
+        found = self.rows(HOLDERS, [number % 2**32])
+        if not found:
+            return None
+        return f"a transaction that began before the erasure: {found[0][0]} of the database server"
+
+    def _file(self) -> str:
+        return str(self.rows(f"SELECT pg_relation_filenode('{TABLE}')")[0][0])
+
+    def _vacuum(self) -> None:
+        """So that the space is used again, and its bytes are overwritten in time."""
+        with suppress(StoreError), self.allowing(VACUUM_TIMEOUT):
+            self.rows(f"VACUUM {TABLE}")
+
+    def _rewrite(self) -> None:
+        """Requests to the service wait meanwhile: for half of the store's timeout at most."""
+        with self.allowing(self._timeout / 2):
+            self._set({"lock_timeout": int(LOCK_WAIT * 1000)})
+            self.rows(f"VACUUM FULL {TABLE}")
 
     def cut(self) -> None:
         """Let the call that is under way fail, as if the server had closed the connection."""

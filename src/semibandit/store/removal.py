@@ -7,20 +7,23 @@ largest seq of feedback that has left, says from which snapshots the learner can
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
 from semibandit.errors import StoreError
 from semibandit.store.ahead import Ahead
 from semibandit.store.database import Database
 from semibandit.store.tables import read_meta, write_meta
 
-__all__ = ["Step", "erase", "remove_old"]
+__all__ = ["Pending", "Step", "erase", "read_pending", "remove_old", "scrub"]
 
 STEP = 200  # decisions looked at in one step
 MANY = 500  # ids in one statement
+PENDING = "erased"  # its key in the store's meta
+JUST_NOW = "it was erased just now"
 
 
 @dataclass(frozen=True)
@@ -90,8 +93,34 @@ def remove_old(
     return Step(events, unlearned, found[-1][0] if more else None)
 
 
-def erase(db: Database, turn: AbstractContextManager[object], ids: Sequence[str]) -> int:
+@dataclass(frozen=True)
+class Pending:
+    """Events that were erased from the log, and may still be in the database's files.
+
+    Parameters
+    ----------
+    events : int
+        How many.
+    since : float
+        When the first of them was erased, in seconds since 1970.
+    note : str
+        What the database needs to know to go on.
+    waits : str
+        What it waits for.
+    """
+
+    events: int
+    since: float
+    note: str
+    waits: str
+
+
+def erase(
+    db: Database, turn: AbstractContextManager[object], ids: Sequence[str], now: float
+) -> int:
     """Remove decisions and the feedback to them, all at once, and snapshots from before that.
+
+    In the same transaction they are noted as pending, until `scrub` finds them gone.
 
     Returns
     -------
@@ -104,15 +133,44 @@ def erase(db: Database, turn: AbstractContextManager[object], ids: Sequence[str]
         If no snapshot has learned all of the feedback: nothing is removed then.
     """
     events = 0
+    db.erase_in_copies(ids)  # first: if this fails, it is asked again
     with turn, db.transaction(overwrite=True):
         for first in range(0, len(ids), MANY):
             events += _delete(db, ids[first : first + MANY])
+        before = read_pending(db) or Pending(0, now, "", "")
+        _write_pending(
+            db, Pending(before.events + events, before.since, db.note_erasure(), JUST_NOW)
+        )
         removed = int(read_meta(db, "removed") or 0)
         ((newest,),) = db.rows("SELECT MAX(seq) FROM semibandit_snapshots")
         if newest < removed:
             raise StoreError(f"{db.name}: no snapshot has learned event {removed} yet")
         db.rows("DELETE FROM semibandit_snapshots WHERE seq > 0 AND seq < ?", (removed,))
     return events
+
+
+def scrub(db: Database, turn: AbstractContextManager[object]) -> Pending | None:
+    """Let no byte of erased events stay in files; what is pending then, None if nothing is."""
+    before = read_pending(db)
+    if before is None:
+        return None
+    note, waits = db.scrub(before.note, turn)
+    with turn, db.transaction():
+        pending = read_pending(db)
+        if pending == before:  # else more has been erased meanwhile
+            pending = None if waits is None else replace(before, note=note, waits=waits)
+            _write_pending(db, pending)
+    return pending
+
+
+def read_pending(db: Database) -> Pending | None:
+    """What was erased and may still be in files; None if nothing is."""
+    found = read_meta(db, PENDING)
+    return Pending(**json.loads(found)) if found else None
+
+
+def _write_pending(db: Database, pending: Pending | None) -> None:
+    write_meta(db, PENDING, "" if pending is None else json.dumps(asdict(pending)))
 
 
 def _delete(db: Database, ids: Sequence[str]) -> int:

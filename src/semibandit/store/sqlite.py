@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 __all__ = ["FILE", "SQLite"]
 
 FILE = "semibandit.db"
+REWRITE_MOST = 1 << 26  # bytes of a file that is vacuumed while requests wait
+TOO_LARGE = (
+    "VACUUM: the database's {:.0f} MB are too many to rewrite while requests wait, so stop the "
+    "service and run `sqlite3 semibandit.db VACUUM`; until then copies of ids and of small rows "
+    "may be in unused parts of its pages"
+)
+READER = "a reader of the database, such as an export: it holds the write-ahead log"
 CHECK_EVERY = 0.5  # seconds between two looks at the files, if nothing came or went
 BACKUP = ".backup"  # ends the names of copies from before a migration
 WAL = 20_000  # pages of the write-ahead log; most are put in their place before, see `tidy`.
@@ -82,6 +89,7 @@ class SQLite:
             names = [self.name + end for end in ("", "-wal", "-shm")]
             self._files = {name: found for name in names if (found := _which(name)) is not None}
             self.identity = self._files.get(self.name)
+            self._schema = self._schema_version()
         except StoreError:
             self.close()
             raise
@@ -175,17 +183,16 @@ class SQLite:
         self._next_check, self._folder_then = now + CHECK_EVERY, folder
 
     def _check_size(self) -> None:
-        """It shrinks only if someone else vacuums it, and then it still has all of its pages."""
-        size = os.stat(self.name).st_size
+        """It shrinks only if someone vacuums it, which changes the version of the schema."""
+        size, schema = os.stat(self.name).st_size, self._schema
         if size < self._size:
             try:
-                ((pages,),) = self.rows("PRAGMA page_count")
-                ((page,),) = self.rows("PRAGMA page_size")
+                schema = self._schema_version()
             except StoreError:
                 raise _moved(self.name, "cut short") from None
-            if pages * page > size:
+            if schema == self._schema:
                 raise _moved(self.name, "cut short")
-        self._size = size
+        self._size, self._schema = size, schema
 
     def tidy(self) -> bool:
         """Put the write-ahead log in its place: if another thread does, writing need not.
@@ -206,16 +213,41 @@ class SQLite:
             raise StoreError(f"{kept}: {why.strerror or why}") from None
         return str(kept)
 
-    def scrub(self, ids: Sequence[str]) -> bool:
-        """Once the write-ahead log is in its place, rows that were overwritten are gone.
-
-        Backups from migrations have them, too.
-        """
+    def erase_in_copies(self, ids: Sequence[str]) -> None:
         for kept in self._folder.glob(f"{FILE}.*{BACKUP}"):
             _erase_in_backup(kept, ids)
-        self.rows("PRAGMA busy_timeout=50")  # others wait for their turn meanwhile
-        busy, *_ = self.rows("PRAGMA wal_checkpoint(TRUNCATE)")[0]
-        return not busy
+
+    def note_erasure(self) -> str:
+        """The version of the schema, which a vacuum increments."""
+        return self._schema_version()
+
+    def scrub(self, note: str, turn: AbstractContextManager[object]) -> tuple[str, str | None]:
+        """Vacuum the file, and put its write-ahead log in its place.
+
+        Erased rows were overwritten where they were. But when SQLite moves rows between pages, it
+        leaves copies of them in the unused parts, so that the whole file has to be written anew.
+        """
+        with turn:
+            self.rows("PRAGMA busy_timeout=50")  # others wait for their turn meanwhile
+            waits = self._vacuum() if note == self._schema_version() else None
+            busy, *_ = self.rows("PRAGMA wal_checkpoint(TRUNCATE)")[0]
+        return note, READER if busy else waits
+
+    def _vacuum(self) -> str | None:
+        """Why it cannot be done now; None if it was done."""
+        size = os.stat(self.name).st_size
+        if size > REWRITE_MOST:
+            return TOO_LARGE.format(size / 1e6)
+        try:
+            self.rows("PRAGMA temp_store=MEMORY")  # no file elsewhere
+            self.rows("VACUUM")
+        except StoreError as why:
+            reason = str(why).removeprefix(f"{self.name}: ")
+            return f"a moment in which the database can be vacuumed ({reason})"
+        return None
+
+    def _schema_version(self) -> str:
+        return str(self.rows("PRAGMA schema_version")[0][0])
 
     def close(self) -> None:
         self._files = {}  # the last one to close it deletes some of them
@@ -284,6 +316,7 @@ def _erase_in_backup(path: Path, ids: Sequence[str]) -> None:
             db.execute("PRAGMA secure_delete=ON")
             for id in ids:
                 db.execute("DELETE FROM semibandit_events WHERE id = ?", (id,))
+            db.execute("VACUUM")
         finally:
             db.close()
     except sqlite3.Error as why:

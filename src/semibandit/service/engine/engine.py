@@ -126,7 +126,7 @@ class Engine:
         # what was there before this start, and is not any more
         self.left_out = None if before is None else self.deciders.warning(before)
         self._monitor = Monitor(self.writer.check_stuck)
-        self._eraser = Eraser(store, self.queue, self.writer, self.learning, self.statistics)
+        self.eraser = Eraser(store, self.queue, self.writer, self.learning, self.statistics)
         self._background = ThreadPoolExecutor(1, "maintenance")
         self.retention = None
         if self.settings.keep is not None:
@@ -144,6 +144,7 @@ class Engine:
         self.learning.start()
         self.writer.start()
         self._monitor.start()
+        self.eraser.start()
         if self.retention is not None:
             self.retention.start()
         self._running = True
@@ -153,6 +154,7 @@ class Engine:
         self._running = False
         if self.retention is not None:
             self.retention.stop()
+        self.eraser.stop()
         self.queue.stop()
         self.writer.join()
         self.learning.stop(snapshot=self.writer.access.open)
@@ -335,7 +337,7 @@ class Engine:
         self, ids: Sequence[str] = (), subjects: Sequence[str] = (), dry_run: bool = False
     ) -> Future[dict[str, Any]]:
         """Erase decisions and their feedback, in the background; see `Eraser.erase`."""
-        return self._background.submit(self._eraser.erase, ids, subjects, dry_run)
+        return self._background.submit(self.eraser.erase, ids, subjects, dry_run)
 
     def replace_learner(self, content: bytes, after: int | None) -> Future[dict[str, Any]]:
         """Let the learner of a file take over, in the background; see `replace_learner`."""

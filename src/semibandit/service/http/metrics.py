@@ -124,6 +124,7 @@ class Metrics:
     def _gauges(self) -> Iterable[Metric]:
         engine, learning = self._engine, self._engine.learning
         lag = learning.lag(engine.clock.time)
+        pending = 0 if (erased := engine.eraser.pending) is None else erased.events
         for name, text, value in (
             ("waiting", "Requests that wait to be answered", engine.waiting),
             ("backlog", "Feedback in the log that is not yet learned", learning.backlog),
@@ -135,6 +136,7 @@ class Metrics:
             ("snapshot_position", "The last event in a snapshot", learning.snapshot_position),
             ("store_up", "Whether the store can be used", int(engine.writer.store_down is None)),
             ("ready", "Whether it can decide and learn, as /readyz says", int(engine.healthy)),
+            ("erased_pending", "Erased events that may still be in the database's files", pending),
             ("following", "Whether it follows another process", int(engine.following)),
         ):
             yield GaugeMetricFamily(f"semibandit_{name}", text, value)

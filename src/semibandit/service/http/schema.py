@@ -308,11 +308,15 @@ class Erased(BaseModel):
     """What was erased, and what cannot be."""
 
     model_config = ConfigDict(
-        json_schema_extra=_example(events=2, stays="what was learned from them")
+        json_schema_extra=_example(events=2, stays="what was learned from them", pending=None)
     )
 
     events: int = Field(description="Events of the log that were erased.")
     stays: str = Field(description="What of them stays in the learned numbers.")
+    pending: str | None = Field(
+        description="What keeps them in the database's files for now; it is tried again until they "
+        "are gone (/v1/state). Null if they are."
+    )
     dry_run: bool = Field(False, description="Whether they were only counted.")
 
 

@@ -109,6 +109,7 @@ def _state(engine: Engine, metrics: Metrics) -> dict[str, Any]:
         "waiting": engine.waiting,
         "healthy": engine.healthy,
         "following": engine.following,
+        "erasure": _erasure(engine),
         "wait": engine.settings.wait,
         "limits": {"slots": limits.slots, "batch": limits.batch, "body": limits.body},
         "problems": [vars(one) for one in find_problems(seen)],
@@ -117,6 +118,14 @@ def _state(engine: Engine, metrics: Metrics) -> dict[str, Any]:
         "minutes": engine.statistics.minutes(now),
         **engine.statistics.summary(),
     }
+
+
+def _erasure(engine: Engine) -> dict[str, Any] | None:
+    """What was erased and is not yet gone from files, as JSON can hold it."""
+    pending = engine.eraser.pending
+    if pending is None:
+        return None
+    return {"events": pending.events, "since": pending.since, "waits_for": pending.waits}
 
 
 def _observe(

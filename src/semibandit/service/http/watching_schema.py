@@ -209,6 +209,14 @@ class Uplift(BaseModel):
     clicks_per_visit: Gain
 
 
+class Erasure(BaseModel):
+    """Events that were erased from the log, and are not yet gone from the database's files."""
+
+    events: int
+    since: float = Field(description="When the first of them was erased.")
+    waits_for: str = Field(description="What keeps them, in words. It is tried again.")
+
+
 class State(BaseModel):
     """What the learner is, what it has learned, and what happened."""
 
@@ -234,6 +242,7 @@ class State(BaseModel):
     waiting: int = Field(description="Requests that wait.")
     healthy: bool
     following: bool = Field(description="Whether another process writes to the store.")
+    erasure: Erasure | None = Field(description="Null if nothing is pending.")
     wait: float | None = Field(description="Seconds until no feedback counts as nothing clicked.")
     limits: StateLimits
     may_write: bool = Field(description="Whether the key of this request may change anything.")
