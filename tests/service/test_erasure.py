@@ -19,8 +19,10 @@ from server import BUILD, LocalServer, Server, until
 import semibandit as sb
 from semibandit.errors import InputError, StoreError, UnknownDecision
 from semibandit.service.engine import erasure
+from semibandit.service.engine.engine import Engine
 from semibandit.service.engine.requests import PendingErasure, PendingFeedback
 from semibandit.service.http.app import create_app
+from semibandit.service.settings import Settings
 from semibandit.store import sqlite
 from semibandit.store.event import Feedback, pack, row
 from semibandit.store.rebuild import rebuild
@@ -228,7 +230,8 @@ def names(ids, subjects):
     return {*subjects, *(id for subject in subjects for id in ids[subject])}
 
 
-def test_no_byte_of_a_person_stays_in_any_file(where, files):
+def test_no_byte_of_a_person_stays_in_any_file(where, files, monkeypatch):
+    monkeypatch.setattr(sqlite, "CHECK_EVERY", 0.0)  # a file that shrinks is looked at every time
     with running(where) as engine:
         ids = crowd(engine, 400)
         for first in (0, 3):
@@ -238,7 +241,9 @@ def test_no_byte_of_a_person_stays_in_any_file(where, files):
             assert told["events"] > 60
             assert told["pending"] is engine.eraser.pending is None
             assert not files.have(names(ids, some))
-        assert count(engine, "decision") == sum(len(ids[one]) for one in list(ids)[6:])
+            assert rank(engine).id
+            assert engine.healthy
+        assert count(engine, "decision") == 2 + sum(len(ids[one]) for one in list(ids)[6:])
 
 
 def test_what_a_reader_holds_is_pending_until_it_is_gone_also_after_a_restart(
@@ -265,6 +270,25 @@ def test_what_a_reader_holds_is_pending_until_it_is_gone_also_after_a_restart(
     with running(where) as engine:
         until(lambda: engine.eraser.pending is None)
         assert not files.have(names(ids, ids))
+
+
+def test_whoever_takes_over_goes_on_with_what_is_pending(where, files, monkeypatch):
+    monkeypatch.setattr(erasure, "TRY_AGAIN", 0.02)
+    monkeypatch.setattr(erasure, "PAUSE", 0.0)
+    leader = running(where).engine
+    leader.start()
+    ids = crowd(leader, 50, subjects=1)
+    standby = Engine(Store(where, lock=False), Settings(follow=True))
+    standby.start()
+    until(lambda: standby.learning.position == leader.learning.position)
+    with files.read():
+        assert leader.erase(subjects=list(ids)).result()["pending"]
+        assert standby.eraser.pending is None
+        leader.stop()
+        until(lambda: standby.eraser.pending is not None)
+    until(lambda: standby.eraser.pending is None)
+    assert not files.have(names(ids, ids))
+    standby.stop()
 
 
 HOLDER = [
