@@ -13,7 +13,7 @@ TORCH ?= torch
 # Small matrices: two BLAS threads are slower than one, and tests run on every core already.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: docs serve-docs run test test-gpu lint bench bench-gpu bench-quality bench-service bench-soak browser clean examples test-peers test-lowest test-pythons tests-alone constraints quick compiled
+.PHONY: docs serve-docs run test test-gpu lint bench bench-gpu bench-quality bench-service bench-overload bench-soak browser clean examples test-peers test-lowest test-pythons tests-alone constraints quick compiled
 
 run: $(VENV)/ready
 	$(BIN)/semibandit reproduce
@@ -92,6 +92,9 @@ bench-quality: $(VENV)/ready
 
 bench-service: $(VENV)/ready
 	$(BIN)/python -m benchmarks.service
+
+bench-overload: $(VENV)/ready
+	$(BIN)/python -m benchmarks.overload
 
 bench-soak: $(VENV)/ready
 	$(BIN)/python -m benchmarks.soak

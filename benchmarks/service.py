@@ -61,6 +61,13 @@ uvicorn.Server(config).run(sockets=[listening])
 @contextmanager
 def serving(*command: str) -> Iterator[int]:
     """A server process; gives its port."""
+    with server(*command) as (_, port):
+        yield port
+
+
+@contextmanager
+def server(*command: str) -> Iterator[tuple[int, int]]:
+    """The same; gives its process id and its port."""
     process = subprocess.Popen(
         [sys.executable, *command], stdout=subprocess.PIPE, text=True, env=os.environ
     )
@@ -75,7 +82,7 @@ def serving(*command: str) -> Iterator[int]:
                 break
             except OSError:
                 time.sleep(0.02)
-        yield port
+        yield process.pid, port
     finally:
         process.terminate()
         process.wait()

@@ -2,19 +2,26 @@
 
 import asyncio
 import json
+import math
 import re
 import socket
+import time
+from concurrent.futures import Future
 
 import pytest
 import uvicorn
+from engines import running
 from server import BUILD, Server
 from uvicorn.server import ServerState
 from written import Written
 
 import semibandit as sb
+from semibandit.errors import ServiceUnavailable
 from semibandit.service.engine.engine import Engine
 from semibandit.service.engine.requests import set_results
 from semibandit.service.http.app import create_app
+from semibandit.service.http.handlers import Handlers
+from semibandit.service.http.metrics import Metrics
 from semibandit.service.http.protocol import TimedProtocol
 from semibandit.service.settings import Settings
 from semibandit.store.store import Store
@@ -231,3 +238,142 @@ def test_the_end_waits_for_an_answer_that_is_due(play):
         assert b"\r\nconnection: close\r\n" in one.transport.pieces[0]
 
     play(steps)
+
+
+# -- requests that wait for too long --------------------------------------------------------------
+
+LIVEZ = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"
+WAITED = b'{"detail":"too many requests were waiting before this one: try again later"}'
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that only goes on when it is told to: a list with the time."""
+    now = [100.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    return now
+
+
+async def until_answered(one, n):
+    """Until there are so many answers."""
+    while len(one.statuses) < n:
+        await asyncio.sleep(0)
+
+
+async def settle(one):
+    """Until nothing more is to be done without an answer of the engine."""
+    for _ in range(200):
+        await asyncio.sleep(0)
+
+
+def test_what_waits_behind_a_slow_request_for_too_long_is_refused_without_a_look(play, clock):
+    async def steps(one):
+        one.send(request())
+        one.send(3 * request(body=RANK + b" " * 9000) + LIVEZ)
+        await settle(one)
+        clock[0] += 0.3  # more than half of what a request may wait
+        one.answer()
+        await settle(one)
+        assert one.statuses == [500, 503, 503, 503, 503]
+        refused = b"".join(one.transport.pieces[1:])
+        assert refused.count(b"\r\nretry-after: 1\r\n") == refused.count(WAITED) == 4
+        one.send(request(body=b"{"))  # as if nothing had been
+        assert one.statuses[5:] == [422]
+        assert not one.transport.closed
+        one.send(LIVEZ.replace(b"/livez", b"/metrics"))
+        await until_answered(one, 7)
+        found = one.transport.pieces[-1].decode()
+        assert 'semibandit_requests_total{status="503",what="rank"} 3.0' in found
+        assert 'semibandit_requests_total{status="503",what="health"} 1.0' in found
+
+    play(steps)
+
+
+def test_what_has_waited_less_is_answered(play, clock):
+    async def steps(one):
+        one.send(3 * request(body=RANK + b" " * 9000))
+        for n in range(3):
+            await settle(one)
+            clock[0] += 0.1
+            one.answer()
+            await settle(one)
+            assert one.statuses == [500] * (n + 1)
+
+    play(steps)
+
+
+@pytest.mark.parametrize(
+    ("late", "statuses", "closed"),
+    [
+        (b"HEAD /livez HTTP/1.1\r\nHost: localhost\r\n\r\n" + LIVEZ, [503, 503], False),
+        (LIVEZ[:-2] + b"Connection: close\r\n\r\n" + LIVEZ, [503], True),
+        (LIVEZ[:-2] + b"Connection: upgrade\r\nUpgrade: h2c\r\n\r\n" + LIVEZ, [503], True),
+        (LIVEZ[:-2] + b"A: b\r\n" * 20_000 + b"\r\n", [431], True),
+        (LIVEZ + b"no HTTP\r\n\r\n", [503, 400], True),
+    ],
+)
+def test_a_refusal_without_a_look_is_still_http(play, clock, late, statuses, closed):
+    async def steps(one):
+        one.send(request())
+        one.send(b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX: " + 5000 * b"a" + b"\r\n\r\n")
+        one.send(late)
+        clock[0] += 1
+        one.answer()
+        await settle(one)
+        assert one.statuses == [500, 503, *statuses]
+        assert one.protocol.transport.is_closing() == closed
+        bodies = b"".join(one.transport.pieces).count(WAITED)
+        assert bodies == one.statuses.count(503) - (late[:4] == b"HEAD")
+
+    play(steps)
+
+
+def test_half_a_request_that_came_late_is_refused_once_all_of_it_is_there(play, clock):
+    whole = request(body=RANK + b" " * 9000)
+
+    async def steps(one):
+        one.send(request())
+        one.send(whole + whole[:-10])
+        clock[0] += 1
+        one.answer()
+        await settle(one)
+        assert one.statuses == [500, 503]
+        one.send(whole[-10:] + request(body=b"{"))
+        await settle(one)
+        assert one.statuses == [500, 503, 503, 422]
+
+    play(steps)
+
+
+def test_a_client_that_is_slow_has_not_waited(play, clock):
+    """The time begins when all of a request is there."""
+
+    async def steps(one):
+        whole = request()
+        one.send(whole[:-9])
+        clock[0] += 9
+        one.send(whole[-9:])
+        await settle(one)
+        assert len(one.engine.queue) == 1
+        one.answer()
+        await settle(one)
+        assert one.statuses == [500]
+
+    play(steps)
+
+
+@pytest.mark.parametrize("name", ["rank", "dry_run", "feedback", "rank_batch", "feedback_batch"])
+def test_every_way_to_decide_and_learn_looks_at_the_time(tmp_path, name):
+    with running(tmp_path) as engine:
+        handlers = Handlers(engine, Metrics(engine))
+        with pytest.raises(ServiceUnavailable, match="too many requests were waiting"):
+            asyncio.run(getattr(handlers, name)(b"", time.perf_counter() - 0.6))
+
+
+def test_a_request_may_also_become_too_late_in_the_queue(tmp_path):
+    with running(tmp_path) as engine:
+        for arrived, late in ((time.perf_counter() - 0.6, True), (math.inf, False)):
+            answer = Future()
+            pending = engine.pending_rank([1.0, 0, 0, 0], 1, None, None, None, answer)
+            engine.submit([pending], arrived=arrived)
+            assert isinstance(answer.exception(30), ServiceUnavailable) == late

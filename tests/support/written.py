@@ -19,6 +19,12 @@ class Written(asyncio.Transport):
     def is_closing(self):
         return self.closed
 
+    def can_write_eof(self):
+        return True
+
+    def write_eof(self):
+        pass
+
     def pause_reading(self):
         pass
 

@@ -14,8 +14,8 @@ __all__ = [
     "AccessLog", "AllowHost", "ApiKeyFile", "BodyTimeout", "CertFile", "Config", "Follow",
     "FollowRank", "Grace", "HeaderTimeout", "Holdout", "HoldoutPolicy", "Host", "Keep",
     "KeepAlive", "KeyFile", "LearnHoldout", "LogFormat", "LogLevel", "MaxBody", "MaxLabels",
-    "MaxSlots", "MaxWaiting", "Port", "Randomise", "Ray", "ReadKey", "ReadKeyFile", "RootPath",
-    "Shards", "SnapshotEvery", "StoreTimeout", "Wait",
+    "MaxSlots", "MaxWaiting", "Port", "QueueTimeout", "Randomise", "Ray", "ReadKey",
+    "ReadKeyFile", "RootPath", "Shards", "SnapshotEvery", "StoreTimeout", "Wait",
 ]  # fmt: skip
 
 
@@ -135,6 +135,13 @@ HeaderTimeout = Annotated[
 BodyTimeout = Annotated[float, typer.Option(help="Seconds until its body has arrived.")]
 KeepAlive = Annotated[
     float, typer.Option(help="Seconds that a connection is kept without a request.")
+]
+QueueTimeout = Annotated[
+    float,
+    typer.Option(
+        help="Seconds that a request to rank or feedback may wait for its turn; then it gets 503, "
+        "so that others are answered in time."
+    ),
 ]
 Grace = Annotated[
     float, typer.Option(help="Seconds from SIGTERM to the end of the process, whatever hangs.")

@@ -76,6 +76,9 @@ class Timeouts:
         Until the headers of a request, and then its body, have arrived.
     keep_alive : float
         A connection without a request.
+    queue : float
+        A request to rank or feedback, from when all of it was read until its turn has come; then it
+        is answered with 503.
     grace : float
         From SIGTERM to the end of the process, whatever hangs.
     """
@@ -84,6 +87,7 @@ class Timeouts:
     header: float = 10.0
     body: float = 30.0
     keep_alive: float = 60.0
+    queue: float = 0.5
     grace: float = 10.0
 
     def __post_init__(self) -> None:

@@ -7,6 +7,7 @@ event by event. Ranking waits for one event to be learned at most.
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -113,7 +114,7 @@ class Engine:
         # raises an `InputError` if there can be no such policy around it
         words = getattr(self.settings.policy(learner), "words", None)
         prepare(learner, say)
-        self.queue = RequestQueue(self.settings.limits.queue)
+        self.queue = RequestQueue(self.settings.limits.queue, self.settings.timeouts.queue)
         every = self.settings.snapshot_every
         self.learning = Learning(
             learner, store, position, every, self.statistics, lambda: bool(self.queue),
@@ -303,13 +304,18 @@ class Engine:
         pending.draw = self.store.last + 1
         return decide_alone(policy, pending, self.clock.time)
 
-    def submit(self, requests: Sequence[Pending], *, wake: bool = True) -> None:
+    def submit(
+        self, requests: Sequence[Pending], *, arrived: float = math.inf, wake: bool = True
+    ) -> None:
         """Hand requests in, all or none; their futures get the answers.
 
         Parameters
         ----------
         requests : sequence
             The requests.
+        arrived : float
+            When, by `time.perf_counter`: they are refused if their turn comes too late. By default
+            it is never too late.
         wake : bool
             Whether to wake the writer up; if not, `queue.wake` is to be called soon.
 
@@ -331,7 +337,7 @@ class Engine:
             raise ServiceUnavailable(
                 "there is more feedback than can be learned now: try again later"
             )
-        self.queue.put(requests, wake=wake)
+        self.queue.put(requests, arrived=arrived, wake=wake)
 
     def erase(
         self, ids: Sequence[str] = (), subjects: Sequence[str] = (), dry_run: bool = False

@@ -26,7 +26,7 @@ from semibandit.service.engine.decisions import decide
 from semibandit.service.engine.holdout import Holdout
 from semibandit.service.engine.learning import Learning, LoggedEvent
 from semibandit.service.engine.next_label import NextLabelLookup
-from semibandit.service.engine.queue import RequestQueue
+from semibandit.service.engine.queue import WAITED_TOO_LONG, RequestQueue
 from semibandit.service.engine.recent import RecentDecisions
 from semibandit.service.engine.requests import (
     AnswerFuture,
@@ -129,11 +129,13 @@ class Writer:
     def _run(self) -> None:
         while True:
             every = FOLLOW_EVERY if self.access.following else CHECK_EVERY
-            group = self._queue.take(GROUP, every)
-            if group is None:
+            taken = self._queue.take(GROUP, every)
+            if taken is None:
                 return
+            group, late = taken
             self._group = group
             replies = self._process(group)
+            replies += [(one.answer, ServiceUnavailable(WAITED_TOO_LONG)) for one in late]
             self._group = []
             self.access.stuck = False
             if replies:

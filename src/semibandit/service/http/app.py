@@ -91,7 +91,8 @@ def create_app(
     checked = AuthMiddleware(FastPath(app, endpoints), settings.limits, keys, hosts)
     count, access = metrics.count_request, settings.logs.access
     found = RequestMiddleware(checked, count, settings.root_path, access, ROUTES | extra.routes)
-    found.direct_path = DirectPath(found, checked, _direct(handlers, settings.root_path))
+    direct = _direct(handlers, settings.root_path)
+    found.direct_path = DirectPath(found, checked, direct, settings.timeouts.queue / 2)
     return found
 
 

@@ -127,12 +127,11 @@ def _keys_of(found: Any) -> int:
     """How many keys a body or an item had, those of objects in it included; not of all, if they
     are deeper than any that is right."""
     if isinstance(found, BaseModel):
-        own, values = len(found.model_fields_set), vars(found).values()
-    elif isinstance(found, dict):
-        own, values = len(found), found.values()
-    else:
-        return 0
-    return own + sum(len(one) for one in values if isinstance(one, dict))
+        context = vars(found).get("context")
+        return len(found.model_fields_set) + (len(context) if isinstance(context, dict) else 0)
+    if isinstance(found, dict):
+        return len(found) + sum(len(one) for one in found.values() if isinstance(one, dict))
+    return 0
 
 
 def _check_keys(body: bytes, there: int) -> None:

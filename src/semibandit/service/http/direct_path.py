@@ -8,6 +8,7 @@ through another server, take the usual way (`fast_path.py`), by the same checks 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
@@ -23,8 +24,10 @@ from semibandit.service.logs import REQUEST_ID
 __all__ = ["DirectHandler", "DirectPath", "Write"]
 
 Write: TypeAlias = Callable[[JsonResponse], None]  # of an answer, to its connection
-# reads a body and hands the request to the engine; and what is answered, by the engine's answer
-DirectHandler: TypeAlias = tuple[Callable[[bytes, AnswerFuture], None], Callable[[Any], Any]]
+# reads a body that arrived at that time, and hands the request to the engine
+Submit: TypeAlias = Callable[[bytes, AnswerFuture, float], None]
+# that, and what is answered, by the engine's answer
+DirectHandler: TypeAlias = tuple[Submit, Callable[[Any], Any]]
 
 
 class DirectPath:
@@ -38,14 +41,17 @@ class DirectPath:
         Says who may ask.
     handlers : mapping
         Those of POST requests, by path.
+    patience : float
+        Seconds that a request may wait before it is read.
     """
 
     def __init__(
         self, requests: RequestMiddleware, auth: AuthMiddleware,
-        handlers: Mapping[str, DirectHandler],
+        handlers: Mapping[str, DirectHandler], patience: float = math.inf,
     ) -> None:  # fmt: skip
         self._requests, self._auth, self._handlers = requests, auth, handlers
-        self.count = requests.count  # for what is refused before it is a request
+        self.count, self.name_of = requests.count, requests.name_of  # of what is refused unread
+        self.patience = patience
 
     def takes(self, scope: Scope) -> bool:
         """Whether it answers such requests."""
@@ -63,7 +69,7 @@ class DirectPath:
         outside = REQUEST_ID.set(exchange.id)
         try:
             self._auth.check(scope, body)
-            submit(body, answer)
+            submit(body, answer, exchange.start)
         except Exception as why:
             answer.set_exception(why)
         finally:

@@ -7,6 +7,7 @@ OpenAPI is in `openapi.py`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias
 
@@ -17,7 +18,8 @@ from semibandit.service.http.responses import JsonResponse
 
 __all__ = ["FastPath", "PostEndpoint", "RankEndpoint"]
 
-Handler: TypeAlias = Callable[[bytes], Awaitable[Any]]  # of a body, returns what JSON can hold
+# of a body and when it had arrived, returns what JSON can hold
+Handler: TypeAlias = Callable[[bytes, float], Awaitable[Any]]
 
 
 class PostEndpoint:
@@ -29,7 +31,8 @@ class PostEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await _read_body(receive)
         if body is not None:
-            await JsonResponse(await self._handler(body))(scope, receive, send)
+            arrived = scope.get("semibandit.arrived", math.inf)  # other servers do not say
+            await JsonResponse(await self._handler(body, arrived))(scope, receive, send)
 
 
 class RankEndpoint(PostEndpoint):

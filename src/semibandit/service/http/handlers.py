@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future as ThreadFuture
 from typing import Any
 
 from semibandit.errors import InputError, ServiceUnavailable, StoreError
 from semibandit.service.engine.engine import Engine
+from semibandit.service.engine.queue import WAITED_TOO_LONG
 from semibandit.service.engine.requests import (
     AnswerFuture,
     Pending,
@@ -40,47 +43,56 @@ class Handlers:
         self._one_label_change = asyncio.Lock()
         self._one_dry_run, self._dry_runs = asyncio.Lock(), 0
 
-    async def rank(self, body: bytes) -> dict[str, Any]:
+    async def rank(self, body: bytes, arrived: float) -> dict[str, Any]:
         """POST /v1/rank."""
-        return decided(await self._answer(lambda answer: self.submit_rank(body, answer)))
+        return decided(await self._answer(lambda answer: self.submit_rank(body, answer, arrived)))
 
-    def submit_rank(self, body: bytes, answer: AnswerFuture) -> None:
+    def submit_rank(self, body: bytes, answer: AnswerFuture, arrived: float) -> None:
         """Hand a request to rank to the engine; `decided` says what its answer means."""
-        self._submit([self._pending_rank(read_body(body, schema.RankRequest), answer)])
+        self._check_wait(arrived)
+        pending = self._pending_rank(read_body(body, schema.RankRequest), answer)
+        self._submit([pending], arrived)
 
-    async def dry_run(self, body: bytes) -> dict[str, Any]:
+    async def dry_run(self, body: bytes, arrived: float) -> dict[str, Any]:
         """POST /v1/rank?dry_run=true: one at a time, beside the writer."""
+        self._check_wait(arrived)
         if self._dry_runs >= MOST_DRY_RUNS:
             raise ServiceUnavailable("too many dry runs are waiting: try again later")
         pending = self._pending_rank(read_body(body, schema.RankRequest), ThreadFuture())
         self._dry_runs += 1
         try:
             async with self._one_dry_run:
+                self._check_wait(arrived)
                 decision = await asyncio.to_thread(self.engine.dry_run, pending)
         finally:
             self._dry_runs -= 1
         return decided(decision) | {"id": None, "dry_run": True}
 
-    async def feedback(self, body: bytes) -> dict[str, Any]:
+    async def feedback(self, body: bytes, arrived: float) -> dict[str, Any]:
         """POST /v1/feedback."""
-        return accepted(await self._answer(lambda answer: self.submit_feedback(body, answer)))
+        found = await self._answer(lambda answer: self.submit_feedback(body, answer, arrived))
+        return accepted(found)
 
-    def submit_feedback(self, body: bytes, answer: AnswerFuture) -> None:
+    def submit_feedback(self, body: bytes, answer: AnswerFuture, arrived: float) -> None:
         """Hand feedback to the engine; `accepted` says what its answer means."""
-        self._submit([_pending_feedback(read_body(body, schema.FeedbackRequest), answer)])
+        self._check_wait(arrived)
+        pending = _pending_feedback(read_body(body, schema.FeedbackRequest), answer)
+        self._submit([pending], arrived)
 
-    async def rank_batch(self, body: bytes) -> dict[str, Any]:
+    async def rank_batch(self, body: bytes, arrived: float) -> dict[str, Any]:
         """POST /v1/rank/batch."""
+        self._check_wait(arrived)
         most = self.engine.settings.limits.batch
         given = read_batch(body, schema.RankBatch, "requests", schema.RankRequest, most)
-        results = await self._answer_many("rank", given, self._pending_rank)
+        results = await self._answer_many("rank", given, self._pending_rank, arrived)
         return {"results": [_problem(one) or decided(one) for one in results]}
 
-    async def feedback_batch(self, body: bytes) -> dict[str, Any]:
+    async def feedback_batch(self, body: bytes, arrived: float) -> dict[str, Any]:
         """POST /v1/feedback/batch."""
+        self._check_wait(arrived)
         most = self.engine.settings.limits.batch
         given = read_batch(body, schema.FeedbackBatch, "feedback", schema.FeedbackRequest, most)
-        results = await self._answer_many("feedback", given, _pending_feedback)
+        results = await self._answer_many("feedback", given, _pending_feedback, arrived)
         return {"results": [_problem(one) or accepted(one) for one in results]}
 
     async def add_labels(self, body: bytes) -> dict[str, Any]:
@@ -140,12 +152,17 @@ class Handlers:
             given.subject,
         )
 
-    def _submit(self, requests: Sequence[Pending]) -> None:
+    def _check_wait(self, arrived: float) -> None:
+        """Refuse a request that has waited for too long, before any work is done for it."""
+        if time.perf_counter() - arrived > self.engine.settings.timeouts.queue:
+            raise ServiceUnavailable(WAITED_TOO_LONG)
+
+    def _submit(self, requests: Sequence[Pending], arrived: float = math.inf) -> None:
         """Hand requests in; the engine is woken up once for all that the event loop has read now.
 
         Woken up by the first of them, it would answer that one alone, and let the others wait.
         """
-        self.engine.submit(requests, wake=False)
+        self.engine.submit(requests, arrived=arrived, wake=False)
         if not self._waking:
             self._waking = True
             asyncio.get_running_loop().call_soon(self._wake)
@@ -163,7 +180,7 @@ class Handlers:
         return await answer
 
     async def _answer_many(
-        self, what: str, given: Iterable[Any], make: Callable[..., Pending]
+        self, what: str, given: Iterable[Any], make: Callable[..., Pending], arrived: float
     ) -> list[Any]:
         """The engine's answers to many requests; an exception for each that has none."""
         results: list[Any] = []  # futures, or why there is none
@@ -180,7 +197,7 @@ class Handlers:
             except InputError as why:
                 results.append(why)
         if pending:
-            self._submit(pending)
+            self._submit(pending, arrived)
         waiting = [one for one in results if isinstance(one, asyncio.Future)]
         answers = iter(await asyncio.gather(*waiting, return_exceptions=True))
         results = [next(answers) if isinstance(one, asyncio.Future) else one for one in results]

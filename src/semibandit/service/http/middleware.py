@@ -71,14 +71,21 @@ class RequestMiddleware:
 
     def begin(self, scope: Scope) -> Exchange:
         """A request has arrived: find its route, which its scope then has, and its id."""
-        start, path = time.perf_counter(), scope["path"]
-        if self._root and path.startswith(self._root + "/"):
-            path = path[len(self._root) :]
-        route = self._routes.get(path) or find_route(path)
+        start = scope.get("semibandit.arrived") or time.perf_counter()
+        route = self._find(scope["path"])
         headers = dict(scope["headers"])
         scope["path"] = route.path
         scope["semibandit.route"], scope["semibandit.headers"] = route, headers
         return Exchange(scope, route, request_id(headers.get(b"x-request-id")), start)
+
+    def name_of(self, url: bytes) -> str:
+        """The name of the route that a request asks for."""
+        return self._find(url.partition(b"?")[0].decode("latin-1")).name
+
+    def _find(self, path: str) -> Route:
+        if self._root and path.startswith(self._root + "/"):
+            path = path[len(self._root) :]
+        return self._routes.get(path) or find_route(path)
 
     def end(self, exchange: Exchange, status: int, sent: int) -> None:
         """It was answered with this status and so many bytes: count, time and log it."""

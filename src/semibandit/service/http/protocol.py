@@ -93,7 +93,6 @@ class TimedProtocol(RequestReader):
         self._waited_for = ""  # when it was looked at last
         self._last_scope: Any = None
         self._since = 0.0
-        self._reading = False  # whether bytes are being parsed
         # a request that takes the direct path if all of it has come by then
         self._held: tuple[RequestResponseCycle, Any] | None = None
 
@@ -104,13 +103,8 @@ class TimedProtocol(RequestReader):
 
     # -- requests that take the direct path ----------------------------------------------------
 
-    def data_received(self, data: bytes) -> None:
-        """Some bytes of requests have come."""
-        self._reading = True
-        try:
-            super().data_received(data)
-        finally:
-            self._reading = False
+    def on_read(self) -> None:
+        """What could be read for now has been."""
         if self._held is not None:  # the rest of its body is still to come
             (cycle, app), self._held = self._held, None
             if not cycle.response_complete:
@@ -138,7 +132,7 @@ class TimedProtocol(RequestReader):
 
         A client that does not read its answers has to wait for the next one: that takes a task.
         """
-        path: DirectPath | None = getattr(self.app, "direct_path", None)
+        path = self._direct_path()
         now = self._reading or not cycle.more_body
         if not now or path is None or self.flow.write_paused:
             return False
@@ -172,7 +166,7 @@ class TimedProtocol(RequestReader):
         if self.pipeline:  # else the server sees if nothing more comes: a timer costs too much
             self._start_asgi_task(*self.pipeline.pop())
         else:
-            self._end_if_refused()
+            self._go_on()
 
     # -- time ----------------------------------------------------------------------------------
 
