@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from hostile_files import HOSTILE
 from learners import bits
 from server import BUILD, Server
 from typer.testing import CliRunner
@@ -157,3 +158,24 @@ def test_simulate_against_another_world_is_refused(tmp_path):
 
         with pytest.raises(ValueError, match="the world has 5 features"):
             simulate(client, sb.Synthetic(5, 6), 10)
+
+
+def test_hostile_files_are_one_line_and_exit_code_2(tmp_path):
+    log, table, model = (tmp_path / name for name in ("log.jsonl", "set.svm", "model.npz"))
+    log.write_text("[" * 200_000)
+    table.write_text("1 4000000000:1\n")
+    sb.SlateUCB(2, ["a", "b"]).save(model)
+    model.write_bytes(HOSTILE["an array that nobody needs"][0](model.read_bytes()))
+    for arguments in (
+        ("replay", log),
+        ("evaluate", log),
+        ("tune", log),
+        ("position-bias", log),
+        ("data", "info", table),
+        ("serve", "--store", tmp_path / "s", "--start-from", model),
+    ):
+        result = run(*arguments)
+        assert result.exit_code == 2, result.output
+        assert result.stderr.startswith(f"semibandit {arguments[0]}")
+        assert result.stderr.count("\n") == 1
+        assert "Traceback" not in result.output

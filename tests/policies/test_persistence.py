@@ -1,17 +1,23 @@
 """Save and load: one file, bit for bit, never half-written."""
 
+import copy
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
+from hostile_files import HOSTILE
 from learners import ALL, D, K, drive
 
 import semibandit as sb
-from semibandit.errors import FileError, MissingFile
+from semibandit._util.npz import save_npz
+from semibandit.errors import FileError, InputError, MissingFile
+from semibandit.policies.persistence import snapshot_of
 
 
 @pytest.mark.parametrize("make", ALL)
@@ -163,7 +169,7 @@ def rewritten(path, change):
             r"unknown kind, \{'is': 'Wide'",
         ),
         (lambda h, a: a.pop("model.w"), "'w' is missing"),
-        (lambda h, a: a.update(tie=a["tie"][1:]), "'tie' is float64 of shape"),
+        (lambda h, a: a.update(tie=a["tie"][1:]), "names 6 labels, and the array 'tie' is of 5"),
         (lambda h, a: a.update({"model.A_inv": a["model.A_inv"][:, 1:]}), "'A_inv' is float64"),
     ],
 )
@@ -319,3 +325,92 @@ def test_what_is_no_file_is_refused(tmp_path):
         sb.load(None)
     with pytest.raises(MissingFile, match=r"there is no file .*none\.npz"):
         sb.load(tmp_path / "none.npz")
+
+
+def named_three():
+    """The file of a learner with three labels that have learned."""
+    bandit = sb.SlateUCB(D, list("abc"), a=1.0)
+    for i in range(4):
+        slate = bandit.rank(np.eye(D)[i])
+        bandit.learn(slate, slate.labels[:1])
+    return snapshot_of(bandit).to_bytes()
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_file_takes_no_more_memory_than_it_has_bytes(what, tmp_path):
+    make, message = HOSTILE[what]
+    (tmp_path / "good.npz").write_bytes(named_three())
+    hostile = make((tmp_path / "good.npz").read_bytes())
+    assert len(hostile) < 300_000
+    (tmp_path / "bad.npz").write_bytes(hostile)
+    sb.load(tmp_path / "good.npz")
+    tracemalloc.start()
+    try:
+        with pytest.raises(FileError, match=rf"bad\.npz.*{message}"):
+            sb.load(tmp_path / "bad.npz")
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def places(value, path=()):
+    """The paths to all values in JSON."""
+    yield path
+    if isinstance(value, dict | list):
+        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(one, (*path, key))
+
+
+WRONG = (None, -1, 10**400, 2**62, 1e308, float("nan"), "x", [], {}, [[[]]], {"is": []}, [1, 1])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: sb.SlateUCB(
+            sb.Features(n="number", c="category"), list("ab"), cost=[[1.0], [0.9, 0.2]],
+            examination=[1, 0.5],
+        ),
+        lambda: sb.SlateUCB(
+            2, 2, model=sb.Dual(sb.polynomial(2, 1.0), budget=3), loss=sb.Logistic(2.0),
+            width=sb.KnownNorm(1.0), forget=50, scale="none",
+        ),
+        lambda: sb.Thompson(sb.Hashed(4), 2, model=sb.Diagonal()),
+    ],
+    ids=["named", "dual", "hashed"],
+)  # fmt: skip
+def test_a_header_with_anything_else_in_any_place_loads_or_is_refused(make):
+    learner = make()
+    x = {"n": 1, "c": "x"} if learner.features is not None else [1.0, 2.0]
+    learner.learn(learner.rank(x), [])
+    there = snapshot_of(learner)
+    header = {"version": 2, **there.header}
+    refused = 0
+    for path in [*places(header)][1:]:
+        for wrong in WRONG:
+            other = inner = copy.deepcopy(header)
+            for key in path[:-1]:
+                inner = inner[key]
+            inner[path[-1]] = wrong
+            file, text = io.BytesIO(), json.dumps(other).encode()
+            save_npz(file, {"semibandit": np.frombuffer(text, np.uint8), **there.arrays})
+            file.seek(0)
+            try:
+                sb.load(file)
+            except InputError:  # whatever else is raised is a bug
+                refused += 1
+    assert refused > 100
+
+
+def test_a_large_file_takes_a_few_times_its_bytes(tmp_path):
+    bandit = sb.SlateUCB(40, 50_000, model=sb.Diagonal())
+    bandit.learn(bandit.rank(np.ones(40), 3), [])
+    bandit.save(tmp_path / "large.npz")
+    size = (tmp_path / "large.npz").stat().st_size
+    tracemalloc.start()
+    try:
+        again = sb.load(tmp_path / "large.npz")
+        assert tracemalloc.get_traced_memory()[1] < 4 * size
+    finally:
+        tracemalloc.stop()
+    assert again.rank(np.ones(40), 5).labels == bandit.rank(np.ones(40), 5).labels

@@ -1,9 +1,12 @@
 """Another learner takes over at a point of the log, and restarts rebuild it."""
 
 import io
+import re
 
+import numpy as np
 import pytest
 from engines import LABELS, D, as_if_killed, change, give, rank, running, visits
+from hostile_files import HOSTILE
 from learners import bits
 from server import until
 
@@ -121,3 +124,20 @@ def test_options_are_compared_with_the_learner_that_took_over(tmp_path):
     open_store(str(tmp_path), StoreConfig(learner={"a": 0.9})).close()
     with pytest.raises(InputError, match=r"with a = 0\.9, not 0\.5"):
         open_store(str(tmp_path), StoreConfig(learner={"a": 0.5}))
+
+
+TYPE = {"Content-Type": "application/octet-stream"}
+
+
+def test_hostile_files_are_refused_in_a_sentence_and_change_nothing(server):
+    bandit = sb.SlateUCB(D, list("abc"), a=1.0)
+    for x in np.eye(D):
+        bandit.learn(bandit.rank(x), [])
+    before = server.state()["learner"]
+    for make, message in HOSTILE.values():
+        answer = server.http.post(
+            "/v1/learner?after=0", content=make(content(bandit)), headers=TYPE
+        )
+        assert answer.status_code == 422
+        assert re.search(message, answer.json()["detail"])
+    assert server.state()["learner"] == before

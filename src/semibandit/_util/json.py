@@ -11,7 +11,9 @@ try:
 except ImportError:  # without the `service` extra
     orjson = None  # type: ignore[assignment]
 
-__all__ = ["from_json", "to_json"]
+MOST_DIGITS = 300  # all such numbers are floats, too
+
+__all__ = ["exact_json", "from_json", "to_json"]
 
 
 def to_json(values: Any) -> bytes:
@@ -43,7 +45,27 @@ def from_json(text: bytes | str) -> Any:
             return orjson.loads(text)
         except ValueError:
             pass
-    return json.loads(text)
+    return exact_json(text)
+
+
+def exact_json(text: bytes | str, *, bounded: bool = False) -> Any:
+    """As `from_json`, with whole numbers as they are; `bounded` refuses those that no float holds.
+
+    >>> exact_json("[" * 100_000)
+    Traceback (most recent call last):
+        ...
+    ValueError: it is nested too deeply
+    """
+    try:
+        return json.loads(text, parse_int=_bounded if bounded else None)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _bounded(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"it has a number of {len(digits)} digits")
+    return int(digits)
 
 
 def _finite(values: Any) -> Any:

@@ -20,7 +20,7 @@ import numpy as np
 
 from semibandit._util.arrays import Array, Bools, Floats, Ints
 from semibandit._util.atomic import replacing
-from semibandit._util.npz import NPZ_ERRORS, save_npz
+from semibandit._util.npz import read_npz, save_npz
 from semibandit.data.catalogue import PackageFile
 from semibandit.data.download.cache import cache_folder, cache_lock, download_package
 from semibandit.data.progress import Progress
@@ -190,9 +190,11 @@ def read_open_bandit(name: str, progress: Progress | None = None) -> OpenBanditL
 def _load(path: Path, name: str) -> list[Array] | None:
     """The arrays of a log; None if the file is damaged."""
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            return [arrays[f"{name}:{key}"] for key in ARRAYS]
-    except NPZ_ERRORS:
+        with path.open("rb") as file:
+            wanted = [f"{name}:{key}" for key in ARRAYS]
+            arrays = read_npz(file, compressed=True, wanted=wanted.__contains__)
+        return [arrays[key] for key in wanted]
+    except (FileError, OSError, KeyError):
         return None
 
 

@@ -173,7 +173,11 @@ def _predicted(
         cut = isinstance(learner.examination, str)
         examined = up_to_last_click(decision.labels, event.clicked) if cut else decision.labels
     chance = dict(zip(decision.labels, theta.tolist(), strict=True))
-    known = [label for label in examined if label in index and label not in event.retired]
+    known = [
+        label
+        for label in examined
+        if label in index and label in chance and label not in event.retired
+    ]
     clicked = set(event.clicked)
     answer = np.array([label in clicked for label in known], dtype=np.float64)
     estimate = scores.estimate[[index[label] for label in known]]

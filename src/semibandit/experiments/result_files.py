@@ -10,6 +10,7 @@ from typing import Any
 
 import semibandit
 from semibandit._util.atomic import replacing
+from semibandit._util.json import exact_json
 from semibandit.errors import InputError
 from semibandit.experiments.json_values import json_dict
 
@@ -68,7 +69,7 @@ def read_results(
 def _read(path: Path) -> dict[str, Any] | None:
     """What the file holds, or None if there is none or it is damaged."""
     try:
-        content = json.loads(path.read_bytes())
+        content = exact_json(path.read_bytes())
     except (FileNotFoundError, ValueError):  # json's errors, and bytes that are not UTF-8
         return None
     if not isinstance(content, dict) or not content.keys() >= {"run", "result", "version", "work"}:

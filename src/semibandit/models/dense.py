@@ -54,7 +54,7 @@ class DenseBlocks:
         n, n_errors = (len(arrays.get(name, ())) for name in ("A_inv", "lost"))
         A_inv = take(arrays, "A_inv", (n, d, d), dtype)
         error = take(arrays, "lost", (n_errors, d, d), dtype)
-        row_of = take_index(arrays, "A_row", n, limit=n_rows)
+        row_of = take_index(arrays, "A_row", n, limit=n_rows, once=True)
         error_of = take_index(arrays, "sharp", n_rows, limit=n_errors, least=NONE)
         return cls(n, n_errors, A_inv, row_of, _inverted(row_of, n_rows), error, error_of)
 

@@ -31,6 +31,7 @@ __all__ = ["Fading", "Forgetful", "folded", "gains"]
 FOLD_AT = 4  # half-lives after which a row is folded: c = 2⁴
 STRIDES = 16  # clocks in a half-life at which rows may be folded
 FASTEST = 10.0  # halvings in a round, at most: more would leave no more than rounding errors
+MOST_HALF_LIVES = 64  # that a file may say a row was not folded for
 FOREVER = 1 << 62  # rounds that nobody will see
 
 
@@ -159,6 +160,8 @@ class Fading:
         if now < 0:
             raise FileError(f"the array 'clock' holds {now}, expected a number of rounds")
         since = take_index(arrays, "since", n, limit=now + 1, least=NONE)
+        if np.any(np.where(since < 0, 0, now - since) > MOST_HALF_LIVES * max(self.half_life, 1.0)):
+            raise FileError("the array 'since' has clocks at which rows would long be folded")
         return Fading(self.half_life, now, since)
 
 

@@ -299,7 +299,7 @@ class FullState(OneByOne, Forgetful):
     def restore(self, arrays: Arrays) -> None:
         d, dtype = self.d, self.w.dtype.type
         n, n_labels = len(arrays.get("owner", ())), len(self.row_of)
-        label_of = take_index(arrays, "owner", n, limit=n_labels)
+        label_of = take_index(arrays, "owner", n, limit=n_labels, once=True)
         w, count = take(arrays, "w", (n, d), dtype), take(arrays, "count", (n,), np.int64)
         pool = LowRankPool.from_arrays(arrays, n, d, dtype)
         blocks = DenseBlocks.from_arrays(arrays, n, d, dtype)

@@ -258,9 +258,16 @@ def take(arrays: Arrays, name: str, shape: tuple[int, ...], dtype: type = np.flo
     return array
 
 
-def take_index(arrays: Arrays, name: str, size: int, *, limit: int, least: int = 0) -> Ints:
-    """A named array of whole numbers from `least` to below `limit`; `FileError` if it is not."""
+def take_index(
+    arrays: Arrays, name: str, size: int, *, limit: int, least: int = 0, once: bool = False
+) -> Ints:
+    """A named array of whole numbers from `least` to below `limit`; `FileError` if it is not.
+
+    With `once` none may be there twice.
+    """
     index = take(arrays, name, (size,), np.int64)
     if np.any(index >= limit) or np.any(index < least):
         raise FileError(f"the array {name!r} has numbers outside of {least}..{limit - 1}")
+    if once and len(np.unique(index)) < size:
+        raise FileError(f"the array {name!r} has a number twice")
     return index.astype(np.intp)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from semibandit._util.arrays import Bools, Ints
-from semibandit._util.checks import is_number, shortened
+from semibandit._util.checks import is_number, is_whole, shortened
 from semibandit.errors import FileError, InputError, LabelExists, UnknownLabel
 
 if TYPE_CHECKING:
     from semibandit.policies.slate import Slate
 
-__all__ = ["CandidateSet", "Label", "Labels", "read_labels", "unknown"]
+__all__ = ["PLAIN", "CandidateSet", "Label", "Labels", "read_count", "read_labels", "unknown"]
 
 Label: TypeAlias = int | str
 PLAIN = {int, str}  # the types of labels that need no second look
@@ -232,19 +232,35 @@ class Labels:
         }
 
     @classmethod
-    def from_json(cls, data: dict[str, object]) -> Labels:
-        """The labels that `to_json` wrote down."""
+    def from_json(cls, data: dict[str, Any], rows: int) -> Labels:
+        """The labels that `to_json` wrote down, for a learner with so many rows.
+
+        Raises
+        ------
+        FileError
+            If they are damaged, or if there are not so many.
+        """
         names = data["names"]
-        if isinstance(names, int):
-            return cls(names)
-        if not isinstance(names, list):
+        if not isinstance(names, int | list):
             raise FileError(f"its labels are {shortened(names)}, expected a list or how many")
+        there = names if isinstance(names, int) else len(names)
+        if there != rows:  # before there is room for so many
+            raise FileError(f"it names {there} labels, and the array 'tie' is of {rows}")
+        if isinstance(names, int):
+            return cls(rows)
         self = cls([])
+        active = [name for name in names if name is not None]
+        again = [tuple(pair) for pair in data.get("again", ())]
+        try:
+            for some in (active, data["retired"], [name for name, _ in again]):
+                read_labels(some, "its header")
+        except InputError as why:
+            raise FileError(str(why)) from None
         self.named = bool(data["named"])
         self.names = names
-        self.ever = int(data["ever"])  # type: ignore[call-overload]
-        self.retired = set(data["retired"])  # type: ignore[call-overload]
-        self.again = dict(data.get("again", ()))  # type: ignore[call-overload]
+        self.ever = read_count("its labels ever", data["ever"], least=len(active))
+        self.retired = set(data["retired"])
+        self.again = {name: read_count("again", ever) for name, ever in again}
         self._row = {name: row for row, name in enumerate(names) if name is not None}
         self.free = [row for row, name in enumerate(names) if name is None]
         self._active = self._find_active()
@@ -347,6 +363,15 @@ def _read_label(label: object, what: str) -> Label:
     if not isinstance(label, int | str):
         raise InputError(f"{what} has {label!r}; a label is a whole number or a string")
     return str(label) if isinstance(label, np.str_) else label
+
+
+def read_count(what: str, value: object, *, least: int = 0) -> int:
+    """A count of a file; `FileError` if it is none, or larger than any that can be."""
+    if not is_whole(value) or not least <= value < 2**62:  # type: ignore[operator]
+        raise FileError(
+            f"{what} = {shortened(value)}, but it must be a whole number from {least} to below 2⁶²"
+        )
+    return int(value)  # type: ignore[call-overload, no-any-return]
 
 
 def unknown(what: str, label: Label) -> UnknownLabel:

@@ -7,7 +7,6 @@ import io
 import json
 import math
 import os
-import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -16,7 +15,8 @@ import numpy as np
 from semibandit._util.arrays import Array
 from semibandit._util.atomic import replacing
 from semibandit._util.checks import shortened
-from semibandit._util.npz import NPZ_ERRORS, save_npz
+from semibandit._util.json import exact_json
+from semibandit._util.npz import read_npz, save_npz
 from semibandit.errors import FileError, InputError, MissingFile
 from semibandit.models.kernel import Kernel
 from semibandit.models.model import Arrays, Model, take
@@ -25,7 +25,7 @@ from semibandit.models.sharded.placement import Shards
 from semibandit.policies import spec
 from semibandit.policies.device import on_device
 from semibandit.policies.features.encoder import NamedFeatures, features_from_words
-from semibandit.policies.labels import Labels
+from semibandit.policies.labels import Labels, read_count
 from semibandit.theory.cost import Cost
 from semibandit.theory.surrogate import Surrogate
 from semibandit.theory.width import Scaled, Width
@@ -49,6 +49,8 @@ VERSION = 2
 HEADER = "semibandit"
 LOG_POSITION = "log_position"  # in the header: the last event of a service's log that it learned
 COMMON = ("cost", "a", "scale", "bias", "seed")  # what every learner takes
+
+SMALL_FEATURES, SMALL_LABELS = 211, 223  # numbers that no axis has for another reason
 
 _classes: dict[str, type[Learner]] = {}  # every learner class, by its name in files
 
@@ -79,22 +81,20 @@ class Snapshot:
 
     @classmethod
     def read(cls, file: BinaryIO, name: str) -> Snapshot:
-        """From an open file, which errors call `name`."""
+        """From an open file, which errors call `name`; it takes no more memory than the file."""
         try:
-            if not zipfile.is_zipfile(file):
-                raise FileError("it is no .npz file, or cut off")
-            file.seek(0)
-            archive = np.load(file, allow_pickle=False)
-            if HEADER not in archive.files:
+            arrays = read_npz(file)
+            if HEADER not in arrays:
                 raise FileError("it was not written by semibandit")
-            arrays = {name: archive[name] for name in archive.files}
-            header = json.loads(arrays.pop(HEADER).tobytes())
+            header = exact_json(arrays.pop(HEADER).tobytes(), bounded=True)
             if not isinstance(header, dict) or not isinstance(header.get("version"), int):
                 raise FileError("its header has no version")
             for key, array in arrays.items():
                 if not array.ndim:
                     raise FileError(f"the array {key!r} is a single number")
-        except NPZ_ERRORS as why:
+                if array.dtype.kind == "f" and not _is_finite(array):
+                    raise FileError(f"the array {key!r} has a number that is not finite")
+        except ValueError as why:
             raise FileError(f"{name} is not a whole semibandit file: {why}") from None
         if header["version"] > VERSION:
             raise FileError(
@@ -102,6 +102,12 @@ class Snapshot:
                 f"this one reads formats up to {VERSION}"
             )
         return cls(header, arrays)
+
+
+def _is_finite(array: Array) -> bool:
+    """Whether all numbers are finite: if their sum is, which takes no memory, all of them are."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(array.sum()) or np.isfinite(array).all())
 
 
 def snapshot_of(learner: Learner) -> Snapshot:
@@ -224,10 +230,12 @@ def _restored(
     shards: Shards | None = None,
 ) -> Learner:  # fmt: skip
     try:
-        cls, n_features, labels, t, parts = _read_header(snapshot.header)
+        cls, n_features, labels, t, parts = _read_header(snapshot)
         settings = spec.decode(parts, yours)
         if snapshot.header["version"] == 1:
             settings = _from_version_1(cls, settings)
+        if cls.__module__.startswith("semibandit."):
+            _check_arrays(cls, settings, snapshot.arrays, n_features, len(labels.names))
         settings = on_device(settings, device)
         if shards is not None:
             settings["model"] = divided(cls, settings.get("model"), shards)
@@ -257,18 +265,51 @@ def divided(learner: type[Learner], model: Model | None, shards: Shards) -> Shar
 
 
 def _read_header(
-    header: dict[str, Any],
+    snapshot: Snapshot,
 ) -> tuple[type[Learner], int, Labels, int, dict[str, Any]]:
     """The class, its features, labels, round and settings as JSON; a damaged one is a FileError."""
+    header = snapshot.header
     try:
         kind, settings = str(header["learner"]), {**header["settings"], **header["common"]}
-        n_features, t = int(header["n_features"]), int(header["t"])
-        labels = Labels.from_json(header["labels"])
+        n_features, t = (read_count(key, header[key], least=1) for key in ("n_features", "t"))
+        labels = Labels.from_json(header["labels"], len(snapshot.arrays.get("tie", ())))
+    except FileError:
+        raise
     except (KeyError, TypeError, ValueError, OverflowError) as why:
         raise FileError(f"its header is damaged: {why!r}") from None
     if kind not in _classes:
         raise InputError(f"it holds a {kind}; import that class first")
     return _classes[kind], n_features, labels, t, settings
+
+
+def _check_arrays(
+    cls: type[Learner], settings: dict[str, Any], arrays: Arrays, n_features: int, rows: int
+) -> None:
+    """Raise a `FileError` unless these are the arrays of a learner of this size, in their shapes.
+
+    A small learner of the same settings says which arrays there are, and which of their axes are
+    labels and features. So no room is made for anything that the file does not have the bytes of.
+    """
+    small = cls(SMALL_FEATURES, SMALL_LABELS, **settings)
+    n_inputs = n_features + small.n_inputs - SMALL_FEATURES
+    size = {SMALL_LABELS: rows, SMALL_FEATURES: n_features, small.n_inputs: n_inputs}
+    expected = snapshot_of(small).arrays
+    if unknown := arrays.keys() - expected.keys():
+        raise FileError(f"it holds the array {min(unknown)[:40]!r}, which a {cls.__name__} has not")
+    for name, one in expected.items():
+        wanted = [size.get(n) for n in one.shape]  # None is any number
+        if not any(wanted):
+            continue
+        text, array = repr(name.rpartition(".")[2]), arrays.get(name)
+        if array is None:
+            raise FileError(f"the array {text} is missing")
+        pairs = zip(wanted, array.shape, strict=False)
+        if array.ndim != len(wanted) or any(n not in (None, there) for n, there in pairs):
+            shape = ", ".join("any" if n is None else str(n) for n in wanted)
+            raise FileError(
+                f"the array {text} is {array.dtype} of shape {array.shape}, expected ({shape}) for "
+                f"{rows} labels and {n_features} features"
+            )
 
 
 def _read_features(header: dict[str, Any], n_features: int) -> NamedFeatures | None:
@@ -284,6 +325,8 @@ def _read_features(header: dict[str, Any], n_features: int) -> NamedFeatures | N
             f"its header is damaged: it has {n_features} features, and those named are "
             f"{features.size}"
         )
+    if not isinstance(header.get("values", {}), dict):
+        raise FileError(f"its header is damaged: values = {shortened(header['values'])}")
     return features
 
 

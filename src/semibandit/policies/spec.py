@@ -240,7 +240,7 @@ def _encode(key: str, value: object) -> Any:
 def _decode(key: str, data: Any, yours: Mapping[str, object], unused: set[str]) -> Any:
     if not isinstance(data, dict):
         return data
-    name = data.get("is")
+    name = str(data.get("is"))
     if name == "your own":
         unused.discard(key)
         return _yours(key, data, yours)
@@ -248,7 +248,7 @@ def _decode(key: str, data: Any, yours: Mapping[str, object], unused: set[str]) 
         return Costs(data.get("rows", ()))
     if key == "cost" and name in COSTS:
         return Costs(COSTS[name])
-    part = BY_NAME.get(str(name))
+    part = BY_NAME.get(name)
     fields = {k: v for k, v in data.items() if k != "is"}
     if part is None or part.kind != key or fields.keys() != set(part.fields):
         raise FileError(f"this file has a {key} of an unknown kind, {shortened(data)}")

@@ -7,7 +7,6 @@ them, the bytes also hold what the model saw, since late feedback is learned wit
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,10 +16,10 @@ import numpy as np
 
 from semibandit._util.arrays import Floats
 from semibandit._util.checks import shortened
-from semibandit._util.json import to_json
+from semibandit._util.json import exact_json, to_json
 from semibandit.errors import FileError, InputError
 from semibandit.policies.features.encoded import NewValues
-from semibandit.policies.labels import Label
+from semibandit.policies.labels import PLAIN, Label
 from semibandit.store.named_context import key_of
 
 __all__ = [
@@ -30,6 +29,7 @@ __all__ = [
     "LabelChange",
     "NewLearner",
     "Row",
+    "check_event",
     "describe",
     "event_of",
     "pack",
@@ -41,6 +41,8 @@ __all__ = [
     "unpack",
     "unpack_both",
 ]
+
+MOST_ADDED = MOST_NUMBERS = 1 << 24  # labels of a change, and numbers of a context that is packed
 
 Row: TypeAlias = tuple[str, str | None, float, bytes | None, str, str | None]
 
@@ -232,6 +234,11 @@ LEFT_OUT: dict[str, object] = {  # as in older stores
     "slate_propensity": None, "prefix_propensity": None, "item_propensity": None, "holdout": None,
     "learns": True, "comparison": None, "retired": [],
 }  # fmt: skip
+_LISTS: dict[str, tuple[tuple[str, bool], ...]] = {  # of labels, and whether they may be missing
+    "decision": (("labels", False), ("candidates", True), ("exclude", True)),
+    "feedback": (("clicked", False), ("examined", True), ("retired", True)),
+    "labels": (("add", True), ("retire", True)),
+}
 _KIND_OF = {event: kind for kind, event in _KINDS.items()}
 
 
@@ -274,14 +281,39 @@ def read(
 ) -> Event:  # fmt: skip
     """The event of a row; `FileError` if it is not one that `row` made."""
     x, seen = unpack_both(context or b"") if kind == "decision" else (None, None)
-    return event_of(kind, id, at, x, seen, read_body(kind, id, body), subject)
+    fields = read_body(kind, id, body)
+    check_event(kind, id, at, x, fields, subject)
+    return event_of(kind, id, at, x, seen, fields, subject)
+
+
+def check_event(
+    kind: str, id: object, at: float, context: Floats | None, body: Mapping[str, Any],
+    subject: object = None,
+) -> None:  # fmt: skip
+    """Raise a `FileError` unless ids are texts, labels are lists of labels, and times are times."""
+    good = id is None if kind in ("labels", "learner") else type(id) is str
+    good = good and (kind != "decision" or context is not None)
+    good = (
+        good
+        and (subject is None or type(subject) is str)
+        and isinstance(at, int | float)
+        and math.isfinite(at)
+    )
+    for key, optional in _LISTS.get(kind, ()):
+        value = body.get(key)
+        if key == "add" and type(value) is int:
+            good = good and 0 <= value <= MOST_ADDED
+        elif value is not None or not optional:
+            good = good and type(value) is list and PLAIN.issuperset(map(type, value))
+    if not good:
+        raise _damaged(kind, id, body)
 
 
 def read_body(kind: str, id: str | None, body: str) -> dict[str, Any]:
     """The fields of an event out of its JSON; `FileError` if it is damaged."""
     try:
-        fields = json.loads(body)
-    except ValueError:
+        fields = exact_json(body)
+    except (ValueError, TypeError):  # such as a blob of SQLite
         fields = None
     if not isinstance(fields, dict):
         raise _damaged(kind, id, body)
@@ -306,8 +338,9 @@ def event_of(
         raise _damaged(kind, id, body) from None
 
 
-def _damaged(kind: str, id: str | None, body: object) -> FileError:
-    return FileError(f"the log has a damaged event: {kind} {id!r} with {shortened(body)}")
+def _damaged(kind: str, id: object, body: object) -> FileError:
+    text = f"{shortened(kind)[1:-1]} {shortened(id)} with {shortened(body)}"
+    return FileError(f"the log has a damaged event: {text}")
 
 
 def pack_both(context: Floats, seen: Floats | None) -> bytes:
@@ -344,7 +377,10 @@ def unpack(packed: bytes) -> Floats:
     if kind != b"s" or size % 12 != 9:
         raise FileError(f"the log has a damaged context of {size} bytes")
     n = (size - 9) // 12
-    x = np.zeros(int(np.frombuffer(packed, dtype="<i8", count=1, offset=1)[0]))
+    length = int(np.frombuffer(packed, dtype="<i8", count=1, offset=1)[0])
     index = np.frombuffer(packed, dtype="<i4", count=n, offset=9)
+    if not 0 <= length <= MOST_NUMBERS or (n and not 0 <= index.min() <= index.max() < length):
+        raise FileError(f"the log has a damaged context, of {length} numbers")
+    x = np.zeros(length)
     x[index] = np.frombuffer(packed, dtype="<f8", count=n, offset=9 + 4 * n)
     return x

@@ -66,6 +66,8 @@ class Log:
         waiting: dict[str, Decision] = {}
         for seq, event in self.events:
             if isinstance(event, Decision):
+                if event.id in waiting:
+                    raise FileError(f"event {seq} is another decision with the id {event.id!r}")
                 waiting[event.id] = event
             elif isinstance(event, Feedback):
                 if event.id not in waiting:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import io
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -21,7 +20,7 @@ import numpy as np
 from semibandit._util.arrays import Floats
 from semibandit._util.checks import shortened
 from semibandit._util.extras import import_extra
-from semibandit._util.json import from_json
+from semibandit._util.json import exact_json, from_json
 from semibandit.errors import FileError, MissingFile
 from semibandit.policies.labels import Label
 from semibandit.policies.learner import Learner
@@ -116,17 +115,27 @@ def open_rows(
     if suffix == ".jsonl":
         with open(where, "rb") as file:
             about, learner = _read_head(name, file.readline())
-            yield LogRows(
-                about, learner, _of_lines(name, file, _Json(learner.labels, seen), cut_off)
-            )
+            rows = _of_lines(name, file, _Json(learner.labels, seen), cut_off)
+            yield LogRows(about, learner, _checked(rows))
     elif suffix == ".parquet":
         parquet = open_parquet(Path(where))
         about, learner = _read_head(name, (parquet.schema_arrow.metadata or {}).get(KEY, b""))
-        yield LogRows(about, learner, _of_parquet(name, parquet, _Json(learner.labels, seen)))
+        rows = _of_parquet(name, parquet, _Json(learner.labels, seen))
+        yield LogRows(about, learner, _checked(rows))
     else:
         with Store(name, write=False) as store:
             rows = (_of_store(seq, row) for seq, row in store.rows())
-            yield LogRows(store.about, store.snapshot(0), rows, store.removed)
+            yield LogRows(store.about, store.snapshot(0), _checked(rows), store.removed)
+
+
+def _checked(rows: Iterable[LogRow]) -> Iterator[LogRow]:
+    """The rows, each as an event can be made of it: whoever reads them need not look again."""
+    for row in rows:
+        try:
+            events.check_event(row.kind, row.id, row.at, row.context, row.body, row.subject)
+        except FileError as why:
+            raise FileError(f"event {row.seq}: {why}") from None
+        yield row
 
 
 def import_parquet() -> Any:
@@ -149,7 +158,7 @@ def _read_head(name: str, head: str | bytes) -> tuple[dict[str, Any], Learner]:
     """What the head of a file says: what the log is of, and the learner before it."""
     wrong = FileError(f"{name} is not a log that semibandit exported")
     try:
-        told = json.loads(head)
+        told = exact_json(head)
     except ValueError:
         raise wrong from None
     if not isinstance(told, dict) or "format" not in told:
@@ -176,7 +185,7 @@ class _Json:
 
     def read_labels(self, text: bytes | str) -> Any:
         """A change of labels, after which there may be such a label."""
-        found = json.loads(text)
+        found = exact_json(text)
         added = found.get("body", found).get("add")
         self._look(added if isinstance(added, list) else ())
         return found
@@ -188,7 +197,7 @@ class _Json:
 
     def _look(self, labels: Iterable[Label]) -> None:
         if any(isinstance(label, int) and abs(label) >= 2**63 for label in labels):
-            self.read = json.loads
+            self.read = exact_json
 
 
 def _of_lines(
@@ -213,12 +222,13 @@ def _of_line(line: bytes, reader: _Json) -> LogRow | None:
         body, context, seq = given["body"], given["context"], given["seq"]
         x = None if context is None else np.array(context, dtype=np.float64)
         seen = reader.take_seen(body)
-        if type(seq) is not int or type(body) is not dict or (x is not None and x.ndim != 1):
+        whole = type(seq) is int and 0 <= seq < 2**63
+        if not whole or type(body) is not dict or (x is not None and x.ndim != 1):
             return None
         return LogRow(
             seq, given["kind"], given["id"], float(given["at"]), x, seen, body, given.get("subject")
         )
-    except (AttributeError, KeyError, TypeError, ValueError):  # by json and numpy alone
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):  # by json and numpy
         return None
 
 

@@ -32,6 +32,8 @@ __all__ = [
     "reads_log_det",
 ]
 
+LARGEST_U = 1e150  # its square is a number
+
 
 class Width(Protocol):
     """The form of a width: any function with these parameters can be a learner's `width`.
@@ -210,6 +212,8 @@ class KnownNorm(SpreadWidth, ConfidenceWidth):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "U", finite_number("U", self.U, least=0))
+        if self.U > LARGEST_U:
+            raise InputError(f"U = {self.U:g}, but it must be at most {LARGEST_U:g}")
         object.__setattr__(self, "delta", check_delta(self.delta))
 
     def spread(self, t: int, d: int, K: int, loss: Surrogate) -> float:

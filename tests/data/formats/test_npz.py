@@ -2,6 +2,7 @@
 
 import json
 import os
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -75,6 +76,8 @@ def test_a_truncated_file_is_refused(saved):
         ({"X_train_indices": np.array([9] * 6)}, "X_train is not a sparse matrix"),
         ({"X_train_indptr": np.array([0, 99, 3, 3, 6])}, "X_train is not a sparse matrix"),
         ({"X_train_shape": np.array([4])}, "X_train is not a sparse matrix"),
+        ({"X_train_shape": np.array([4, 4 * 10**9])}, "4000000000 features, and no more than"),
+        ({"meta": np.array("[" * 200_000)}, "meta is not JSON: it is nested too deeply"),
         ({"meta": np.array("{")}, "meta is not JSON"),
         ({"meta": np.array("[1]")}, r"meta is \[1\], expected a JSON object"),
         ({"meta": np.array('{"label_names": 7}')}, "label_names is 7, expected a list of names"),
@@ -150,7 +153,34 @@ def test_columns_of_a_table_come_back(tmp_path):
     assert other.checksum != dataset.checksum
 
 
-@pytest.mark.parametrize("content", [b"{", b"7", b"[1, 2]", b'[{"hour": 7}, null]'])
+@pytest.mark.parametrize("name", ["extra", "X_train"])
+def test_a_file_that_expands_without_end_is_refused_or_passed_over(tmp_path, name):
+    """4 kB that say they are 4 GB, and 120 MB that no data set needs."""
+    arrays, path = {"X_train": X, "Y_train": Y}, tmp_path / "toy.npz"
+    rows = np.zeros((15_000_000, 1))
+    np.savez_compressed(path, **arrays | {name: rows})
+    content = path.read_bytes()
+    tracemalloc.start()
+    try:
+        if name == "extra":
+            assert Dataset.load(path).n_train == 4
+        else:
+            size = rows.nbytes + 128
+            path.write_bytes(content.replace(_four(size), _four(2**32 - 8)))
+            with pytest.raises(
+                FileError, match=r"take 4,294,[\d,]+ bytes, and the file has 1\d\d,"
+            ):
+                Dataset.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def _four(n):
+    return n.to_bytes(4, "little")
+
+
+@pytest.mark.parametrize("content", [b"[" * 200_000, b"{", b"7", b"[1, 2]", b'[{"hour": 7}, null]'])
 def test_damaged_columns_are_a_file_error(tmp_path, content):
     dataset = Dataset("toy", np.empty((1, 0)), [[1, 0]], columns_train={"hour": [7.5]})
     dataset.save(tmp_path / "toy.npz")

@@ -54,9 +54,21 @@ def test_both_parts_share_labels_and_features(tmp_path):
         ("1 1:inf\n", "X_train holds inf"),
         ("# nothing\n", "toy.svm has no rows"),
         (" 1:1\n", "toy.svm has no labels at all"),
+        ("1 4000000000:1\n", "toy.svm has 4000000000 features, and no more than 16777216 are"),
+        (f"1 {'9' * 5000}:1\n", "line 1: expected 'label,label"),
     ],
 )
 def test_mistakes_are_shown_where_they_are(tmp_path, text, message):
     (tmp_path / "toy.svm").write_text(text)
     with pytest.raises(FileError, match=message):
         read_svmlight(tmp_path / "toy.svm")
+
+
+def test_as_many_labels_as_rows_take_no_more_than_the_file(tmp_path):
+    """Dense, its labels would take 4 GB."""
+    (tmp_path / "toy.svm").write_text("".join(f"{i} 1:1\n" for i in range(64_000)))
+    (tmp_path / "toy-test.svm").write_text("3,7,7.0 1:1\n")
+    dataset = read_svmlight(tmp_path / "toy.svm", test=tmp_path / "toy-test.svm")
+    assert (dataset.n_train, dataset.K) == (64_000, 64_000)
+    assert dataset.Y_train.nnz == 64_000
+    assert dataset.Y_test.indices.tolist() == [3, 7]

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from semibandit._util.checks import nearest
-from semibandit.data.dataset import Dataset, Matrix
+from semibandit.data.dataset import Dataset
 from semibandit.data.formats.arff_table import ArffTable, Attribute, read_arff_table
 from semibandit.data.formats.files import (
     dataset_from,
@@ -19,12 +19,12 @@ from semibandit.data.formats.files import (
     existing_file,
     train_and_test,
 )
+from semibandit.data.formats.sparse_rows import dense_labels
 from semibandit.errors import FileError, InputError
 
 __all__ = ["read_arff"]
 
 MEKA_LABELS = re.compile(r"-C\s+(-?\d{1,18})")
-MOST_DENSE_LABELS = 100_000_000  # entries of Y
 
 
 def read_arff(
@@ -80,9 +80,10 @@ def read_arff(
         raise InputError(f"{paths[0].name} has no attributes but labels: there are no features")
     start = np.cumsum([0, *(a.width for a in attributes)])
     columns = np.concatenate([np.arange(start[i], start[i + 1]) for i in features])
+    labels_of = dense_labels([table.data[:, start[chosen]] for table in tables])
     return dataset_from(
         paths,
-        [(table.data[:, columns], _dense_labels(table.data[:, start[chosen]])) for table in tables],
+        [(table.data[:, columns], Y) for table, Y in zip(tables, labels_of, strict=True)],
         name=name,
         feature_names=tuple(c for i in features for c in attributes[i].columns),
         label_names=tuple(attributes[i].name for i in chosen),
@@ -96,11 +97,6 @@ def _check_labels(path: Path, attributes: list[Attribute]) -> None:
             raise FileError(
                 f"{path.name}: label {attribute.name!r} is {{{values}}}, expected {{0,1}}"
             )
-
-
-def _dense_labels(Y: Matrix) -> Matrix:
-    """Labels as a dense matrix, which learners read faster, unless it would be very large."""
-    return Y if isinstance(Y, np.ndarray) or np.prod(Y.shape) > MOST_DENSE_LABELS else Y.toarray()
 
 
 def _label_places(

@@ -24,6 +24,7 @@ from semibandit.errors import FileError, InputError
 __all__ = ["SUFFIX", "TRAIN", "find_dump", "find_test_dump", "read_archive", "read_dump"]
 
 SPARSE_BELOW = 0.25  # share of entries that are not zero
+LARGEST_MEMBER = 1 << 28  # bytes of a member of the package
 SUFFIX = ".dump.bz2"
 TRAIN, TEST = f"-train{SUFFIX}", f"-test{SUFFIX}"
 
@@ -120,6 +121,8 @@ def read_archive(
 def _read_member(archive: tarfile.TarFile, member: Member) -> bytes:
     for info in archive:
         if info.isfile() and info.name.endswith("/" + member.path):
+            if info.size > LARGEST_MEMBER:
+                raise FileError(f"{member.path} has {info.size} bytes, at most {LARGEST_MEMBER}")
             file = archive.extractfile(info)
             assert file is not None  # it is a plain file
             content = file.read()

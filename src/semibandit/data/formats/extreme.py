@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from semibandit._util.arrays import Ints
+from semibandit._util.checks import shortened
 from semibandit.data.dataset import Dataset, Matrix
 from semibandit.data.formats.files import (
+    check_columns,
     dataset_from,
     dataset_name,
     line_error,
@@ -96,7 +98,10 @@ def _sizes(path: Path, header: str) -> tuple[int, int, int]:
     if len(words) != 3 or not all(map(_is_count, words)):
         found = " ".join(words)[:40]
         raise line_error(path, 1, f"expected 'rows features labels', found {found!r}")
-    return int(words[0]), int(words[1]), int(words[2])
+    n, d, K = map(int, words)
+    check_columns(path, d, "features")
+    check_columns(path, K, "labels")
+    return n, d, K
 
 
 def _is_count(word: str) -> bool:
@@ -109,7 +114,9 @@ def _add_row(line: str, X: SparseRows, Y: SparseRows) -> None:
     try:
         labels = [int(word) for word in words]
     except ValueError:
-        raise FileError(f"expected 'label,label feature:value ...', found {first!r}") from None
+        raise FileError(
+            f"expected 'label,label feature:value ...', found {shortened(first)}"
+        ) from None
     if min(labels, default=0) < 0 or min(columns, default=0) < 0:
         raise FileError("labels and features are counted from 0, found a negative number")
     Y.add(labels, [1.0] * len(labels))

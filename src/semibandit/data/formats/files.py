@@ -11,6 +11,7 @@ from semibandit.data.dataset import Columns, Dataset, Matrix
 from semibandit.errors import FileError, InputError, MissingFile
 
 __all__ = [
+    "check_columns",
     "dataset_from",
     "dataset_name",
     "existing_file",
@@ -19,6 +20,26 @@ __all__ = [
     "read_text",
     "train_and_test",
 ]
+
+
+MOST_COLUMNS = 1 << 24  # that any file may have; a larger file may have one for each of its bytes
+
+
+def check_columns(path: Path, columns: int, what: str) -> None:
+    """Raise a `FileError` if a file has more columns than can be meant: learners make room for all.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    columns : int
+        How many it says that there are, or the number of the last one.
+    what : str
+        What they are: "features" or "labels".
+    """
+    most = max(MOST_COLUMNS, path.stat().st_size)
+    if columns > most:
+        raise FileError(f"{path.name} has {columns} {what}, and no more than {most} are read")
 
 
 def existing_file(path: str | os.PathLike[str]) -> Path:

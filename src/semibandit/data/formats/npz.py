@@ -16,9 +16,11 @@ import numpy as np
 from semibandit._util.arrays import Array
 from semibandit._util.atomic import replacing
 from semibandit._util.checks import shortened
-from semibandit._util.npz import NPZ_ERRORS, save_npz
+from semibandit._util.json import exact_json
+from semibandit._util.npz import read_npz as read_arrays
+from semibandit._util.npz import save_npz
 from semibandit.data.dataset import Columns, Dataset, Matrix
-from semibandit.data.formats.files import existing_file
+from semibandit.data.formats.files import check_columns, existing_file
 from semibandit.errors import FileError, InputError
 
 __all__ = ["read_npz", "write_npz"]
@@ -121,21 +123,23 @@ def read_npz(path: str | os.PathLike[str]) -> Dataset:
 
 
 def _read_arrays(path: Path) -> dict[str, Array]:
+    """Its arrays that belong to a data set; others are not read."""
     try:
         with path.open("rb") as file:
-            archive = np.load(file, allow_pickle=False)
-            if isinstance(archive, np.lib.npyio.NpzFile):
-                return {name: archive[name] for name in archive.files}
-    except NPZ_ERRORS as error:
+            return read_arrays(file, compressed=True, wanted=_belongs)
+    except FileError as error:
         raise FileError(f"{path} is not a complete .npz data set: {error}") from None
-    raise FileError(f"{path} is not a complete .npz data set: it holds one array, not several")
+
+
+def _belongs(name: str) -> bool:
+    return name in ("meta", "columns", *MATRICES) or name.rpartition("_")[0] in MATRICES
 
 
 def _read_meta(arrays: dict[str, Array], path: Path) -> dict[str, Any]:
     if "meta" not in arrays:
         return {}
     try:
-        meta = json.loads(str(arrays["meta"]))
+        meta = exact_json(str(arrays["meta"]))
     except ValueError as error:
         raise FileError(f"{path}: meta is not JSON: {error}") from None
     if not isinstance(meta, dict):
@@ -150,7 +154,7 @@ def _columns(arrays: dict[str, Array], path: Path) -> tuple[Columns | None, Colu
     if "columns" not in arrays:
         return None, None
     try:
-        train, test = json.loads(arrays["columns"].tobytes())
+        train, test = exact_json(arrays["columns"].tobytes())
         for part in (train, test):
             if part is not None and not all(isinstance(one, list) for one in part.values()):
                 raise TypeError
@@ -182,4 +186,5 @@ def _matrix(arrays: dict[str, Array], key: str, path: Path) -> Matrix | None:
         matrix.check_format(full_check=True)
     except (ValueError, TypeError, IndexError, OverflowError) as error:
         raise FileError(f"{path}: {key} is not a sparse matrix: {error}") from None
+    check_columns(path, matrix.shape[1], "features" if key.startswith("X") else "labels")
     return matrix

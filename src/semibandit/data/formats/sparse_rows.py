@@ -11,9 +11,10 @@ import numpy as np
 from semibandit.data.dataset import Matrix
 from semibandit.errors import FileError
 
-__all__ = ["SparseRows", "parse_row"]
+__all__ = ["SparseRows", "dense_labels", "parse_row"]
 
 MOST_COLUMNS = 2**62  # what the indices of a sparse matrix can count
+MOST_DENSE_LABELS = 100_000_000  # entries of Y
 
 
 class SparseRows:
@@ -63,3 +64,10 @@ def parse_row(words: list[str]) -> tuple[str, list[int], list[float]]:
     except ValueError:
         found = " ".join(words)[:60]
         raise FileError(f"expected 'label,label feature:value ...', found {found!r}") from None
+
+
+def dense_labels(parts: Sequence[Matrix]) -> list[Matrix]:
+    """Labels as dense matrices, which learners read faster, unless one would be very large."""
+    if any(np.prod(Y.shape) > MOST_DENSE_LABELS for Y in parts):
+        return [*parts]
+    return [Y if isinstance(Y, np.ndarray) else Y.toarray() for Y in parts]

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from semibandit._util.arrays import Array
-from semibandit.data.dataset import Dataset
-from semibandit.data.formats.files import dataset_from, line_error, train_and_test
-from semibandit.data.formats.sparse_rows import SparseRows, parse_row
+from semibandit.data.dataset import Dataset, Matrix
+from semibandit.data.formats.files import check_columns, dataset_from, line_error, train_and_test
+from semibandit.data.formats.sparse_rows import SparseRows, dense_labels, parse_row
 from semibandit.errors import FileError, InputError
 
 __all__ = ["read_svmlight"]
@@ -62,15 +61,17 @@ def read_svmlight(
     d = max(used, default=first) + 1 - first
     if n_features is not None and n_features < d:
         raise InputError(f"n_features = {n_features}, but {d} occur")
+    if n_features is None:
+        for path, (X, _) in zip(paths, tables, strict=True):
+            check_columns(path, X.width - first, "features")
     names = sorted({label for _, rows in tables for row in rows for label in row}, key=_order)
     if not names:
         raise FileError(f"{paths[0].name} has no labels at all")
+    labels = dense_labels([_label_matrix(rows, names) for _, rows in tables])
+    contexts = [X.matrix(n_features or d, first=first) for X, _ in tables]
     return dataset_from(
         paths,
-        [
-            (X.matrix(n_features or d, first=first), _label_matrix(rows, names))
-            for X, rows in tables
-        ],
+        [*zip(contexts, labels, strict=True)],
         name=name,
         label_names=tuple(names),
     )
@@ -95,12 +96,13 @@ def _read_rows(path: Path) -> tuple[SparseRows, list[list[str]]]:
     return X, labels
 
 
-def _label_matrix(rows: list[list[str]], names: list[str]) -> Array:
+def _label_matrix(rows: list[list[str]], names: list[str]) -> Matrix:
     column = {label: j for j, label in enumerate(names)}
-    Y = np.zeros((len(rows), len(names)), dtype=np.uint8)
-    for t, row in enumerate(rows):
-        Y[t, [column[label] for label in row]] = 1
-    return Y
+    Y = SparseRows()
+    for row in rows:
+        places = sorted({column[label] for label in row})
+        Y.add(places, [1.0] * len(places))
+    return Y.matrix(len(names), np.uint8)
 
 
 def _plain(label: str) -> str:

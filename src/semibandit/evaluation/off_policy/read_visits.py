@@ -300,8 +300,7 @@ def _visit(row: LogRow) -> LoggedVisit | str:
         limits, draw = (body["candidates"], body["exclude"]), int(body["draw"])
     except (KeyError, TypeError, ValueError):
         raise FileError(f"event {row.seq} of the log is a damaged decision, {row.id!r}") from None
-    if row.context is None or type(labels) is not list:
-        raise FileError(f"event {row.seq} of the log is a damaged decision, {row.id!r}")
+    assert row.context is not None  # rows of decisions have one
     found = read_propensities(body, labels)
     if isinstance(found, str):
         return found
@@ -333,9 +332,7 @@ def _scores(distribution: SlateDistribution | None) -> int:
 
 def _clicked(shown: list[Label], row: LogRow) -> list[bool] | None:
     """Which positions were clicked; None if something else was."""
-    clicked = row.body.get("clicked")
-    if type(clicked) is not list:
-        raise FileError(f"event {row.seq} of the log is damaged feedback to {row.id!r}")
+    clicked: list[Label] = row.body["clicked"]
     if not clicked:
         return [False] * len(shown)
     hits = set(clicked)

@@ -45,7 +45,7 @@ def arrays_of(t: Tensors) -> Arrays:
 def tensors_of(arrays: Arrays, n_labels: int, d: int, device: Any) -> Tensors:
     """Tensors with what a file says; `FileError` if it is damaged."""
     n = len(arrays.get("owner", ()))
-    label_of = take_index(arrays, "owner", n, limit=n_labels)
+    label_of = take_index(arrays, "owner", n, limit=n_labels, once=True)
     dtype = _float_type(arrays)
     w, count = take(arrays, "w", (n, d), dtype), take(arrays, "count", (n,), np.int64)
     matrices = _Packed(arrays, n, d) if "A_packed" in arrays else _Forms(arrays, n, d, dtype)

@@ -50,7 +50,7 @@ def shard_size(n_labels: int, shard: int, shards: int) -> int:
 def divide_full(arrays: Arrays, n_labels: int, shards: int) -> list[Arrays]:
     """Rows go with their labels, in their order, and all else with its row."""
     n = len(_get(arrays, "owner"))
-    owner = take_index(arrays, "owner", n, limit=n_labels)
+    owner = take_index(arrays, "owner", n, limit=n_labels, once=True)
     packed = "A_packed" in arrays  # written by a device: a line for each row
     rest = ("w", "count", "A_packed") if packed else ("w", "count")
     parts = []
