@@ -42,6 +42,7 @@ __all__ = [
     "unpack_both",
 ]
 
+TIMES = (float, int)
 MOST_ADDED = MOST_NUMBERS = 1 << 24  # labels of a change, and numbers of a context that is packed
 
 Row: TypeAlias = tuple[str, str | None, float, bytes | None, str, str | None]
@@ -291,20 +292,21 @@ def check_event(
     subject: object = None,
 ) -> None:  # fmt: skip
     """Raise a `FileError` unless ids are texts, labels are lists of labels, and times are times."""
-    good = id is None if kind in ("labels", "learner") else type(id) is str
-    good = good and (kind != "decision" or context is not None)
     good = (
-        good
+        (type(id) is str or (id is None and kind in ("labels", "learner")))
+        and (context is not None or kind != "decision")
         and (subject is None or type(subject) is str)
-        and isinstance(at, int | float)
+        and type(at) in TIMES
         and math.isfinite(at)
     )
     for key, optional in _LISTS.get(kind, ()):
         value = body.get(key)
-        if key == "add" and type(value) is int:
+        if type(value) is list:
+            good = good and PLAIN.issuperset(map(type, value))
+        elif key == "add" and type(value) is int:
             good = good and 0 <= value <= MOST_ADDED
-        elif value is not None or not optional:
-            good = good and type(value) is list and PLAIN.issuperset(map(type, value))
+        else:
+            good = good and value is None and optional
     if not good:
         raise _damaged(kind, id, body)
 

@@ -66,3 +66,12 @@ def test_rows_that_cannot_be_split_are_refused_where_they_are(tmp_path, row, mes
     head = "@relation x\n@attribute a numeric\n@attribute b {no,yes}\n@data\n"
     with pytest.raises(FileError, match=message):
         read(tmp_path, head + row + "\n")
+
+
+def test_a_column_for_each_of_many_words_in_many_rows_is_refused(tmp_path):
+    """70 kB that would be 300 MB."""
+    words = ",".join(f"w{i}" for i in range(6000))
+    head = f"@relation x\n@attribute a {{{words}}}\n@attribute b {{0,1}}\n@data\n"
+    with pytest.raises(FileError, match=r"x\.arff has 6001 columns, .* in 6000 rows: more than"):
+        read(tmp_path, head + "w7,1\n" * 6000)
+    assert read(tmp_path, head + "w7,1\n" * 3).data.shape == (3, 6001)

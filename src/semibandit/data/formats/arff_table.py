@@ -17,6 +17,7 @@ from semibandit.errors import FileError
 
 __all__ = ["ArffTable", "Attribute", "read_arff_table"]
 
+MOST_VALUES = 1 << 25  # of dense rows; a larger file may have one for each of its bytes
 QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)(?:\s+|(?=\{{))(.+)", re.IGNORECASE)
 PAIR = re.compile(rf"\s*(\d{{1,18}})\s+({QUOTED}|[^,\s]+)\s*(?:,|$)")
@@ -124,7 +125,12 @@ def _read_data(path: Path, lines: Iterator[tuple[int, str]], attributes: list[At
         _check_omitted_values(path, attributes)
     sparse, dense = SparseRows(), []
     only_numbers = not any(a.is_nominal for a in attributes)
-    for number, line in (first, *lines):
+    rows, width = [first, *lines], sum(a.width for a in attributes)
+    most = max(MOST_VALUES, path.stat().st_size)
+    if not is_sparse and len(rows) * width > most:  # by words, which are a column each
+        what = f"{width} columns, one for each word, in {len(rows)} rows"
+        raise FileError(f"{path.name} has {what}: more than {most} values")
+    for number, line in rows:
         try:
             if is_sparse:
                 sparse.add(*_sparse_row(line, attributes))
@@ -134,7 +140,7 @@ def _read_data(path: Path, lines: Iterator[tuple[int, str]], attributes: list[At
                 dense.append(_dense_row(line, attributes))
         except FileError as error:
             raise line_error(path, number, error) from None
-    return sparse.matrix(sum(a.width for a in attributes)) if is_sparse else np.array(dense)
+    return sparse.matrix(width) if is_sparse else np.array(dense)
 
 
 def _check_omitted_values(path: Path, attributes: list[Attribute]) -> None:
