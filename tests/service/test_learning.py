@@ -109,6 +109,8 @@ def test_a_label_that_was_added_again_is_another_one_in_the_log_too(where, late,
         live = bits(engine.learner)
     with Store(where, write=False) as store:
         assert bits(rebuild(store, after=0)[0]) == live
+        decisions = [(seq, one.draw) for seq, one in store.events(0, ("decision",))]
+        assert all(seq == draw for seq, draw in decisions)  # which tells old from new
         write_log(store, tmp_path / "log.jsonl")
     for log in (where, tmp_path / "log.jsonl"):
         assert bits(replay_log(log).learner) == live
