@@ -281,7 +281,6 @@ SETTINGS = {"width": sb.KnownNorm(1.0), **FIGURE_2}
         ({"width": sb.LogDet(1.0), "scale": "none"}, r"nothing says that \|\|x\|\| <= 1"),
         ({"width": sb.LogDet(1.0), "model": sb.Dual(np.dot)}, r"or k\(x, x\) <= 1"),
     ],
-    ids=repr,
 )
 def test_bounds_refuse_learners_of_which_nothing_is_proven(settings, why):
     bandit = sb.SlateUCB(2, 3, **SETTINGS | settings)

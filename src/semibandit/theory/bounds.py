@@ -110,8 +110,8 @@ def theorem2(
 
     It is Theorem 1's, with d c'_L/c''_L² ln(1 + (T-1)/d) in the place of U² in C, plus the largest
     regret of a round, min(1, 4 c_L R) S, for each of the first rounds, in which the width does not
-    yet cover U: t < d(exp(c''_L² U²/(c'_L d)) - 1) + 1. S is K without a limit; a = 1 then shows
-    all labels from the first round on, and the bound is 0.
+    yet cover U: t < d(exp(c''_L² U²/(c'_L d)) - 1) + 1. S is K without a limit; no round then costs
+    more than (1-a) K, covered or not, and the bound is at most (1-a) K T.
 
     The paper prints 4(1-a) c_L K R for a first round, from 4(1-a) c_L |Ŷ| R in its proof; neither
     holds: an empty slate that was cut off too soon has regret, too.
@@ -146,9 +146,8 @@ def theorem2(
     S = _most_shown(slots, K)
     if printed:
         return later + _uncovered(T, d, U, loss) * 4 * (1 - check_a(a)) * loss.c_L * S * loss.R
-    if a == 1 and S == K:
-        return 0.0
-    return later + _uncovered(T, d, U, loss) * min(1.0, 4 * loss.c_L * loss.R) * S
+    total = later + _uncovered(T, d, U, loss) * min(1.0, 4 * loss.c_L * loss.R) * S
+    return min(total, (1 - a) * K * T) if S == K else total
 
 
 def theorem3(
