@@ -75,7 +75,7 @@ HOSTILE = {  # and what is said about each
         "it holds the array 'extra', which a SlateUCB has not",
     ),
     "a compressed array that nobody needs": (
-        lambda good: with_member(good, "extra.npy", zeros(4_000_000), zipfile.ZIP_DEFLATED),
+        lambda good: with_member(good, "extra.npy", zeros(1_500_000), zipfile.ZIP_DEFLATED),
         "the array 'extra' is compressed, as none in such a file is",
     ),
     "compressed arrays": (
