@@ -89,6 +89,7 @@ def test_what_cannot_take_over_changes_nothing(tmp_path):
         refused(sb.SlateUCB(D + 1, LABELS), 6, "the learner has features 5, this service has 4")
         refused(sb.SlateUCB(D, LABELS[:-1]), 6, r"other labels than this service: it lacks \['f'\]")
         refused(sb.SlateUCB(D, [*LABELS, "z"]), 6, r"it also has \['z'\]")
+        refused(sb.SlateUCB(D, 100_001), 6, "has 100001 labels, over the limit of 100000")
         refused(sb.OBR(D, LABELS), 6, "must be told every relevant label")
         engine.store._db.rows("UPDATE semibandit_meta SET value = '4' WHERE key = 'removed'")
         refused(sb.SlateUCB(D, LABELS), 2, "up to event 4 was removed since", Conflict)

@@ -349,7 +349,7 @@ class Engine:
         """Let the learner of a file take over, in the background; see `replace_learner`."""
         return self._background.submit(
             replace_learner, content, after, self.store, self.queue, self.learning,
-            self.settings.place,
+            self.settings.place, self.settings.limits.labels,
         )  # fmt: skip
 
     def ask(self, make: Callable[[AnswerFuture], Pending]) -> Any:

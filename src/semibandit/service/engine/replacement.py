@@ -27,7 +27,7 @@ log = logging.getLogger("semibandit")
 
 def replace_learner(
     content: bytes, after: int | None, store: Store, queue: RequestQueue, learning: Learning,
-    place: Callable[[Learner], object],
+    place: Callable[[Learner], object], most_labels: int,
 ) -> dict[str, Any]:  # fmt: skip
     """Let the learner of a file take over: what it has not learned of the log, it learns first.
 
@@ -44,6 +44,8 @@ def replace_learner(
     place : function
         Moves the learner to its shards, if the service has some. Until the present learner is gone
         there must be room for both.
+    most_labels : int
+        How many labels the file may have, if those that the service has had are not more.
 
     Returns
     -------
@@ -59,9 +61,10 @@ def replace_learner(
     ClusterError
         If there is no room for the shards of both learners.
     """
+    header = _header(content, max(most_labels, learning.learner.n_labels_ever))
     learner = load(io.BytesIO(content), device=store.device)
     check_learns_from_shown(learner)
-    after = _position(content) if after is None else after
+    after = _position(header) if after is None else after
     place(learner)
     with store.beside() as beside:
         last, removed = learning.last_put, beside.removed
@@ -83,8 +86,16 @@ def replace_learner(
     return {"position": position, "after": after}
 
 
-def _position(content: bytes) -> int:
-    header = Snapshot.read(io.BytesIO(content), "the learner").header
+def _header(content: bytes, most: int) -> dict[str, Any]:
+    """The header of a file; an `InputError` if it has more labels than these, first of all."""
+    snapshot = Snapshot.read(io.BytesIO(content), "the learner")
+    rows = len(snapshot.arrays.get("tie", ()))
+    if rows > most:
+        raise InputError(f"the learner has {rows} labels, over the limit of {most}")
+    return snapshot.header
+
+
+def _position(header: dict[str, Any]) -> int:
     found = header.get(LOG_POSITION)
     if not isinstance(found, int):
         raise InputError(
