@@ -9,12 +9,17 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+import typer
 from engines import rank, running, visits
 from postgres import Postgres
-from server import BUILD, Server, refused, until
+from server import BUILD, LocalServer, Server, refused, until
 from visits import away, everything_is_there, visit
 
+import semibandit as sb
+from semibandit.cli.errors import reporting_errors
+from semibandit.service.http.app import create_app
 from semibandit.store import sqlite
+from semibandit.store.store import Store
 
 
 def test_a_disk_that_fills_up_and_empties(tmp_path):
@@ -72,11 +77,13 @@ def closed(tmp_path_factory):
 
 
 @pytest.mark.parametrize("how", HARM)
-def test_a_store_that_is_taken_away_while_it_is_open_acknowledges_nothing(tmp_path, closed, how):
+def test_a_store_that_is_taken_away_while_it_is_open_acknowledges_nothing(
+    tmp_path, closed, how, caplog
+):
     where = tmp_path / "s"
     shutil.copytree(closed, where)
     shutil.copy(where / "semibandit.db", tmp_path / "copy")
-    with Server(where) as server:
+    with LocalServer(create_app(running(where).engine)) as server:
         assert visit(server, "two").status_code == 200
         HARM[how](where)
         if how == "cut short":
@@ -92,7 +99,7 @@ def test_a_store_that_is_taken_away_while_it_is_open_acknowledges_nothing(tmp_pa
         assert server.state()["problems"][0]["what"].startswith("The service cannot work: ")
         assert away(server.feedback("v1", []))
         assert server.post("/snapshot").status_code == 503
-    assert "".join(server.errors).count("the store failed: the store's file") == 1
+    assert caplog.text.count("the store failed: the store's file") == 1
 
 
 def test_a_store_that_is_taken_away_is_noticed_while_nobody_asks_and_may_come_back(tmp_path):
@@ -113,6 +120,9 @@ def test_no_empty_store_takes_the_place_of_one_that_was_deleted(tmp_path, closed
     (where / "semibandit.db").rename(tmp_path / "kept")
     text = refused(where, *BUILD)
     assert f"{where} has semibandit.lock, but no semibandit.db: the database of this" in text
+    (tmp_path / "semibandit.toml").touch()  # is no store's
+    with Server(tmp_path, *BUILD) as server:
+        assert server.state()["decisions"] == 0
     (tmp_path / "kept").rename(where / "semibandit.db")
     everything_is_there(where, ["v1"])
 
@@ -131,27 +141,33 @@ def test_a_database_that_someone_vacuums_is_whole(tmp_path, monkeypatch):
         other.close()
         assert (tmp_path / "semibandit.db").stat().st_size < before
         engine.store.check()
-        assert rank(engine).labels
+        assert rank(engine).id
         assert engine.healthy
 
 
-def test_a_start_on_a_full_disk_says_so_and_may_be_tried_again(tmp_path):
+def test_a_start_on_a_full_disk_says_so_and_may_be_tried_again(tmp_path, monkeypatch, capsys):
     """SQLite may not make its file larger than a page: to it, that is a full disk."""
-    (tmp_path / "sitecustomize.py").write_text(
-        "import sqlite3\nconnect = sqlite3.connect\n"
-        "def small(*arguments, **more):\n"
-        "    db = connect(*arguments, **more)\n"
-        "    db.execute('PRAGMA max_page_count=1')\n"
-        "    return db\n"
-        "sqlite3.connect = small\n"
-    )
-    env = {"PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"}
-    text = refused(tmp_path / "s", *BUILD, env=env, code=75)
-    where = f"{tmp_path}/s/semibandit.db"
-    assert text.startswith(f"semibandit serve: {where}: the disk is full: make room on it (")
-    assert len(text.splitlines()) == 1
-    with Server(tmp_path / "s", *BUILD) as server:
-        assert visit(server, "one").status_code == 200
+    where, connect = tmp_path / "s", sqlite3.connect
+
+    def small(*arguments, **more):
+        db = connect(*arguments, **more)
+        db.execute("PRAGMA max_page_count=1")
+        return db
+
+    def start():
+        with reporting_errors("serve"):
+            Store.create(where, sb.SlateUCB(4, 3))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite3, "connect", small)
+        with pytest.raises(typer.Exit) as end:
+            start()
+    assert end.value.exit_code == 75
+    (text,) = capsys.readouterr().err.splitlines()
+    file = f"{where}/semibandit.db"
+    assert text.startswith(f"semibandit serve: {file}: the disk is full: make room on it (")
+    with running(where) as engine:
+        assert rank(engine).id
 
 
 @pytest.mark.parametrize("page", ["first", "middle"])

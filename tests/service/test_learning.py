@@ -430,8 +430,10 @@ def test_the_statistics_count_and_survive_a_restart(tmp_path):
         give(engine, one.id, one.labels[:1])
         give(engine, two.id, [], one.labels[:1])
         before = engine.statistics.summary()
+        before["minutes"] = engine.statistics.minutes(engine.clock.time)
     with running(tmp_path) as engine:
         after = engine.statistics.summary()
+        after["minutes"] = engine.statistics.minutes(engine.clock.time)
     for found in (before, after):
         assert (found["decisions"], found["feedback"]) == (2, 2)
         assert (found["shown"], found["clicks"]) == (3, 1)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FILE", "SQLite"]
 
-FILE = "semibandit.db"
+FILE, LOCK = "semibandit.db", "semibandit.lock"
 REWRITE_MOST = 1 << 26  # bytes of a file that is vacuumed while requests wait
 TOO_LARGE = (
     "VACUUM: the database's {:.0f} MB are too many to rewrite while requests wait, so stop the "
@@ -143,7 +143,7 @@ class SQLite:
     def try_lock(self) -> bool:
         if self._lock is None:  # taken by one thread, let go of by another
             filelock = _filelock()
-            file = self._folder / "semibandit.lock"
+            file = self._folder / LOCK
             lock: FileLock = filelock.FileLock(file, timeout=0, thread_local=False)
             try:
                 lock.acquire()
@@ -263,7 +263,7 @@ class SQLite:
 
 def _check_is_new(folder: Path) -> None:
     """Make no empty store in the place of one whose database was deleted."""
-    left = sorted(path.name for path in folder.glob("semibandit.*"))
+    left = sorted(path.name for name in (f"{FILE}*", LOCK) for path in folder.glob(name))
     if left and FILE not in left:
         raise StoreError(
             f"{folder} has {', '.join(left)}, but no {FILE}: the database of this store was "
