@@ -59,6 +59,8 @@ class OneWrite:
     def write(self, data: bytes) -> None:
         """Write this after the headers that wait, or let it wait if it is the headers."""
         cycle = self._protocol.cycle
+        if self._transport.is_closing():  # the client has gone
+            return
         if cycle is not self._last and cycle.expected_content_length and _has_body(cycle):
             self._headers, self._last = data, cycle
             return
@@ -105,7 +107,7 @@ class TimedProtocol(RequestReader):
 
     def on_read(self) -> None:
         """What could be read for now has been."""
-        if self._held is not None:  # the rest of its body is still to come
+        if self._held is not None and not self._unparsed:  # the rest of its body is still to come
             (cycle, app), self._held = self._held, None
             if not cycle.response_complete:
                 super()._start_asgi_task(cycle, app)
@@ -133,7 +135,7 @@ class TimedProtocol(RequestReader):
         A client that does not read its answers has to wait for the next one: that takes a task.
         """
         path = self._direct_path()
-        now = self._reading or not cycle.more_body
+        now = self._reading or self._unparsed or not cycle.more_body
         if not now or path is None or self.flow.write_paused:
             return False
         return path.takes(cast(Scope, cycle.scope))
@@ -165,8 +167,7 @@ class TimedProtocol(RequestReader):
         self.flow.resume_reading()
         if self.pipeline:  # else the server sees if nothing more comes: a timer costs too much
             self._start_asgi_task(*self.pipeline.pop())
-        else:
-            self._go_on()
+        self._go_on()
 
     # -- time ----------------------------------------------------------------------------------
 

@@ -143,7 +143,7 @@ class RequestReader(HttpToolsProtocol):
 
     def _has_to_answer(self) -> bool:
         """Whether a request that has come is not answered yet."""
-        cycle = self.cycle
+        cycle = self._answering
         return cycle is not None and not cycle.more_body and not cycle.response_complete
 
     def resume_writing(self) -> None:
