@@ -38,7 +38,6 @@ class OwnModel:
         ({"examination": [1, 0.5]}, "what is learned depends on what was clicked"),
         ({"examination": "up to the last click"}, "what is learned depends on what was clicked"),
     ],
-    ids=str,
 )
 def test_a_setting_for_which_nothing_is_proven_warns_when_it_is_made(width, settings, why):
     with pytest.warns(UnprovenWidth, match=f"width = .*, but Lemma 7 does not say .*{why}"):
@@ -58,7 +57,6 @@ def test_a_setting_for_which_nothing_is_proven_warns_when_it_is_made(width, sett
         {"model": sb.Dual(sb.polynomial(3, 0.5))},
         {"probe": 0.5, "at_least": 1},
     ],
-    ids=str,
 )
 def test_where_lemma_7_holds_nobody_is_warned(width, settings):
     bandit = sb.SlateUCB(2, 3, width=width, **settings)
