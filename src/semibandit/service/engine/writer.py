@@ -90,6 +90,7 @@ class Writer:
         self._next_labels = NextLabelLookup(statistics)
         self.holdout = Holdout.from_settings(settings, statistics)
         self._group: list[Pending] = []  # at work
+        self._looked = 0.0  # when the store's files were last looked at without a write
         self._recording = False  # from the first byte written until learning knows of it
         self._background = ThreadPoolExecutor(1, "tidy")
         self._tidied, self._tidying = store.last, Future[None]()
@@ -146,8 +147,10 @@ class Writer:
         access, start = self.access, time.monotonic()
         self.clock.look()
         try:
-            with access.calling():
-                self._store.check()
+            if not group or access.behind or start - self._looked > CHECK_EVERY:
+                with access.calling():  # groups that are written are checked by that
+                    self._store.check()
+                self._looked = start
             if access.behind:
                 if not access.catch_up():
                     return self._refuse(group)
