@@ -13,7 +13,7 @@ TORCH ?= torch
 # Small matrices: two BLAS threads are slower than one, and tests run on every core already.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: docs serve-docs run test test-gpu lint bench bench-gpu bench-quality bench-service bench-overload bench-soak browser clean examples test-peers test-lowest test-pythons tests-alone constraints quick compiled
+.PHONY: docs serve-docs run test test-gpu lint bench bench-gpu bench-quality bench-service bench-overload bench-soak bench-paper bench-regret browser clean examples test-peers test-lowest test-pythons tests-alone constraints quick compiled
 
 run: $(VENV)/ready
 	$(BIN)/semibandit reproduce
@@ -98,6 +98,14 @@ bench-overload: $(VENV)/ready
 
 bench-soak: $(VENV)/ready
 	$(BIN)/python -m benchmarks.soak
+
+# goes on where it was stopped
+bench-paper: $(VENV)/ready
+	$(BIN)/semibandit reproduce --seeds 10
+	$(BIN)/python -m benchmarks.paper semibandit-report
+
+bench-regret: $(VENV)/ready
+	$(BIN)/python -m benchmarks.regret
 
 # strict: a page, link or anchor that is missing is an error (but not with --quiet, which hides it from
 # MkDocs as well). Nothing is fetched, now or when the site is read.

@@ -29,15 +29,17 @@ def test_the_papers_panels_draw_mean_and_range(axis, factor):
         "theirs": {1: point(1), 5: point(1)},
     }
     left = {"ours": {None: point(1.0, 2.0)}, "theirs": {None: point(1.0)}}
-    panels = {"left": left, "middle": by_slots, "right": by_slots}
-    figure = plot.paper_figure(panels, "toy", 9)
-    axes = figure.axes[axis]
+    key = ("hamming", "p_rank_per_slot")[axis - 1]
+    (axes,) = plot.losses_by_slots(by_slots, key, "toy", {"Bayes": {1: 0.5, 5: 0.25}}).axes
     assert axes.lines[0].get_xdata().tolist() == [1, 5]
     assert axes.lines[0].get_ydata().tolist() == [1.5 * factor, 3.0 * factor]
     assert _range(axes, 0) == {1: (factor, 2 * factor), 5: (2 * factor, 4 * factor)}
     assert _range(axes, 1) == {1: (factor, factor), 5: (factor, factor)}
-    assert figure.axes[0].lines[0].get_ydata().tolist() == [4.5, 3.0, 1.5]
-    assert _range(figure.axes[0], 0) == {1: (3, 6), 10: (2, 4), 99: (1, 2)}
+    assert axes.lines[2].get_ydata().tolist() == [0.5, 0.25]
+    (axes,) = plot.loss_curves(left, "toy", {"empty slate": 7.0}).axes
+    assert axes.lines[0].get_ydata().tolist() == [4.5, 3.0, 1.5]
+    assert _range(axes, 0) == {1: (3, 6), 10: (2, 4), 99: (1, 2)}
+    assert set(axes.lines[2].get_ydata()) == {7.0}
 
 
 def _range(axes, number):

@@ -12,6 +12,7 @@ import numpy as np
 
 from semibandit._util.arrays import Floats, Ints
 from semibandit._util.extras import import_extra
+from semibandit.experiments.paper.plans import METHODS
 
 import_extra("matplotlib", "plot", "a plot")
 
@@ -22,7 +23,8 @@ from matplotlib.figure import Figure  # noqa: E402
 __all__ = [
     "bound_plot",
     "evaluation_plot",
-    "paper_figure",
+    "loss_curves",
+    "losses_by_slots",
     "price_plot",
     "regret_plot",
     "replay_plot",
@@ -66,46 +68,59 @@ def save(figure: Figure, path: Path, formats: Sequence[str] = (".png", ".svg")) 
 
 
 def svg(figure: Figure) -> str:
-    """The figure as an <svg> element for a page: no background, its ink in the page's colour."""
+    """The figure as an <svg> element for a page: no background, its ink in the page's colour.
+
+    A page may give its own colours for lines, `--line-0` to `--line-6`, for its dark form.
+    """
     text = io.StringIO()
     with matplotlib.rc_context(STYLE):
         figure.savefig(text, format="svg", transparent=True, metadata=_undated(".svg"))
     document = text.getvalue()
-    return document[document.index("<svg") :].replace(INK, "currentColor")
+    element = document[document.index("<svg") :].replace(INK, "currentColor")
+    for number, colour in enumerate(COLOURS):
+        element = element.replace(f": {colour}", f": var(--line-{number}, {colour})")
+    return element
 
 
-def paper_figure(panels: Mapping[str, Any], title: str, n_labels: int) -> Figure:
-    """The paper's three panels: loss over time; Hamming loss and ranking loss ÷ S against S.
-
-    Lines are means over seeds, in a band from the least to the largest.
-    """
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(11, 3.6), layout="constrained")
-        left, middle, right = figure.subplots(1, 3)
-        for number, (method, points) in enumerate(panels["left"].items()):
+def loss_curves(panel: Mapping[str, Any], title: str, levels: Mapping[str, Any]) -> Figure:
+    """The running average of ℓ of each method: means over seeds, from the least to the largest."""
+    with _panel(title) as (figure, axes):
+        for method, points in panel.items():
             curves, marks = points[None].values("curve"), points[None].results[0]["marks"]
-            _line_with_range(left, number, marks, curves, method, alpha=0.2)
-        left.set(xscale="log", yscale="log", xlabel="round")
-        left.set_title("average ℓ$_{a,c}$, decreasing c, no limit")
-        left.set_xlim(left=10)
-        _against_slots(middle, panels["middle"], "hamming", "final Hamming loss, constant c")
-        _against_slots(
-            right, panels["right"], "p_rank_per_slot", "final ranking loss ÷ S, decreasing c"
-        )
-        figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=5)
-        figure.suptitle(f"{title}, K = {n_labels}", fontsize=11)
+            _line_with_range(axes, _number(method, panel), marks, curves, method, alpha=0.2)
+        _levels(axes, levels, marks)
+        axes.set(xscale="log", yscale="log", xlabel="round", ylabel="average loss so far")
+        axes.set_xlim(left=10)
+        _legend_below(figure, axes)
+    return figure
+
+
+def losses_by_slots(
+    panel: Mapping[str, Any], key: str, title: str, levels: Mapping[str, Any]
+) -> Figure:
+    """A result of each method against S: means over seeds, from the least to the largest."""
+    with _panel(title) as (figure, axes):
+        for method, points in panel.items():
+            number, slots = _number(method, panel), sorted(points)
+            runs = np.transpose([points[S].values(key) for S in slots])
+            _line_with_range(axes, number, slots, runs, method, alpha=0.2, marker="o", ms=3.5)
+        _levels(axes, levels, slots)
+        axes.set(xscale="log", xlabel="S, the most labels shown", ylabel="final average loss")
+        axes.set_xticks(slots, [str(S) for S in slots])
+        axes.minorticks_off()
+        _legend_below(figure, axes)
     return figure
 
 
 def width_plot(losses: Mapping[str, Sequence[float]], baseline: float) -> Figure:
     """The final loss of each width, a dot per seed, beside OBR's."""
-    with _plot(height=3.4) as (figure, axes):
+    with _plot(height=3.4, width=5.2) as (figure, axes):
         for place, values in enumerate(losses.values()):
             axes.plot([place] * len(values), values, "o", color=COLOURS[0], ms=4, alpha=0.7)
             mean = sum(values) / len(values)
             axes.plot([place - 0.25, place + 0.25], [mean] * 2, color=COLOURS[0])
         axes.axhline(baseline, color=COLOURS[1], ls="--", label="OBR (full information)")
-        axes.set_xticks(range(len(losses)), list(losses))
+        axes.set_xticks(range(len(losses)), list(losses), rotation=45, ha="right")
         axes.set(ylabel="average ℓ$_{a,c}$", ylim=(0, None))
         axes.legend()
     return figure
@@ -113,27 +128,38 @@ def width_plot(losses: Mapping[str, Sequence[float]], baseline: float) -> Figure
 
 def price_plot(prices: Mapping[str, Mapping[str, float]]) -> Figure:
     """Loss ÷ OBR's against the width, a line per data set."""
-    with _plot(height=3.8) as (figure, axes):
+    with _plot(height=3.8, width=5.2) as (figure, axes):
         for number, (data, row) in enumerate(prices.items()):
             _line_over_names(axes, number, row, data)
-        axes.set(ylabel="loss ÷ OBR's loss", yscale="log")
+        axes.set(ylabel="loss ÷ OBR's loss")
         axes.axhline(1.0, color=INK, lw=0.8)
-        axes.legend(ncols=3)
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center")
     return figure
 
 
-def bound_plot(cases: Mapping[str, Mapping[str, Any]], title: str) -> Figure:
-    """Regret over time on log-log axes with bands over seeds, and the bounds, dotted."""
-    with _plot(height=4.6) as (figure, axes):
-        for number, (case, result) in enumerate(cases.items()):
+def bound_plot(lines: Mapping[str, Mapping[str, Any]], title: str) -> Figure:
+    """Regret over time on log-log axes with bands over seeds, and the bounds, thin and dotted.
+
+    Each line has its own dashes, so that one does not hide another, and √t is there to compare
+    slopes with.
+    """
+    with _panel(title) as (figure, axes):
+        labelled = False
+        for number, (name, result) in enumerate(lines.items()):
             rounds, runs = result["marks"], np.asarray(result["regret"])
-            colour = _line_with_range(axes, number, rounds, runs, case, alpha=0.12)
+            dash = (5 * number, (5, 3 + 2 * number)) if number else "-"  # those below are seen
+            _line_with_range(axes, number, rounds, runs, name, alpha=0.12, ls=dash)
             if result.get("bound"):
-                axes.plot(rounds, result["bound"], color=colour, lw=1, ls=(0, (1, 2)))
-        axes.set(xscale="log", yscale="log", xlabel="round", ylabel="regret", title=title)
+                bound, colour = result["bound"], COLOURS[number % len(COLOURS)]
+                label = "" if labelled else "a bound"
+                axes.plot(rounds, bound, color=colour, lw=1, ls=(0, (1, 2)), label=label)
+                labelled = True
+        longest = max((line["marks"] for line in lines.values()), key=lambda marks: marks[-1])
+        axes.plot(longest, np.sqrt(longest), color=INK, lw=0.8, alpha=0.6, label="slope ½")
+        axes.set(xscale="log", yscale="log", xlabel="round", ylabel="regret")
         axes.set_xlim(left=10)
-        axes.set_ylim(bottom=0.1)
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        axes.set_ylim(bottom=0.5)
+        _legend_below(figure, axes)
     return figure
 
 
@@ -196,17 +222,27 @@ def regret_plot(curves: Mapping[str, Floats], rounds: Ints) -> Figure:
 
 
 @contextmanager
-def _plot(height: float) -> Iterator[tuple[Figure, Axes]]:
+def _plot(height: float, width: float = 7.5) -> Iterator[tuple[Figure, Axes]]:
     """A figure with one pair of axes, in our style while the block draws."""
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(7.5, height), layout="constrained")
+        figure = Figure(figsize=(width, height), layout="constrained")
         yield figure, figure.subplots()
+
+
+@contextmanager
+def _panel(title: str) -> Iterator[tuple[Figure, Axes]]:
+    """A figure of one panel, small enough that its text can be read on a telephone."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(4.4, 4.2), layout="constrained")
+        axes = figure.subplots()
+        axes.set_title(title)
+        yield figure, axes
 
 
 def _line(axes: Axes, number: int, x: Any, y: Any, label: str, **more: Any) -> str:
     """A line that differs from the others also without its colour, which is returned."""
     colour, dash = COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
-    axes.plot(x, y, color=colour, ls=dash, lw=1.6, label=label, **more)
+    axes.plot(x, y, **{"color": colour, "ls": dash, "lw": 1.6, "label": label, **more})
     return colour
 
 
@@ -225,16 +261,23 @@ def _line_over_names(axes: Axes, number: int, row: Mapping[str, float], label: s
     axes.set_xticks(range(len(row)), list(row))
 
 
-def _against_slots(axes: Axes, panel: Mapping[str, Any], key: str, title: str) -> None:
-    """A result of each method against S."""
-    for number, (method, points) in enumerate(panel.items()):
-        slots = sorted(points)
-        runs = np.transpose([points[S].values(key) for S in slots])
-        _line_with_range(axes, number, slots, runs, method, alpha=0.2, marker="o", ms=3.5)
-    axes.set(xscale="log", xlabel="S, the most labels shown", title=title)
-    ticks = sorted(next(iter(panel.values())))
-    axes.set_xticks(ticks, [str(S) for S in ticks])
-    axes.minorticks_off()
+def _number(method: str, panel: Mapping[str, Any]) -> int:
+    """The number of a method's colour: the same in all figures for the paper's methods."""
+    return list(METHODS if method in METHODS else panel).index(method)
+
+
+def _levels(axes: Axes, levels: Mapping[str, Any], x: Sequence[int]) -> None:
+    """Lines that are there to compare with: a number, or a number for each x, by the name."""
+    for dash, (name, level) in zip((":", "-."), levels.items(), strict=False):
+        y = [level[at] for at in x] if isinstance(level, Mapping) else [level] * len(x)
+        axes.plot(x, y, color=INK, lw=1.2, ls=dash, label=name)
+
+
+def _legend_below(figure: Figure, axes: Axes) -> None:
+    figure.legend(
+        *axes.get_legend_handles_labels(), loc="outside lower center", ncols=2, handlelength=1.5,
+        columnspacing=0.8, fontsize=8.5,
+    )  # fmt: skip
 
 
 def _top(curves: Mapping[str, Floats]) -> float:

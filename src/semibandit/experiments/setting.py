@@ -108,6 +108,7 @@ def replayed(
     *,
     learner: Learner | None = None,
     threads: int | None = None,
+    keep_slates: bool = False,
     progress: ProgressOption = False,
 ) -> Trace:
     """The trace of a setting's replay on a data set, by a new learner or by the one given."""
@@ -117,7 +118,7 @@ def replayed(
         setting.contexts_of(data),
         data.Y_train[: setting.rounds],
         1 if learner.one_slot else setting.slots,
-        keep_slates=False,
+        keep_slates=keep_slates,
         threads=threads,
         progress=progress,
     )

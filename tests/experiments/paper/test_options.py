@@ -16,6 +16,8 @@ from semibandit.experiments.paper.options import ReproduceOptions
     [
         (["--sets", "nothing"], "--sets has 'nothing': not a file, nor one of"),
         (["--prices", ","], "need at least one data set"),
+        (["--seeds", "many"], "--seeds has 'many', expected numbers"),
+        (["--seeds", "3,0"], "--seeds has [3, 0], but each must be at least 1"),
         (["--width", "narrow"], "width = 'narrow': expected scaled:ALPHA"),
         (["--backend", "slurm"], "backend is 'slurm': expected 'local', 'ray' or 'dask'"),
         (["--out", "/dev/null/x"], "Not a directory"),
@@ -37,8 +39,13 @@ def test_what_the_report_needs_is_asked_for_before_the_work(module, monkeypatch)
 
 
 def test_the_command_spells_the_options():
-    options = ReproduceOptions(["my data.npz", "yeast"], ["scene"], "scaled:0.5", 2, 50)
+    options = ReproduceOptions(["my data.npz", "yeast"], ["scene"], "scaled:0.5", [3, 2], 50)
     words = shlex.split(options.command)
     assert words[:4] == ["semibandit", "reproduce", "--sets", "my data.npz,yeast"]
     assert words[4:8] == ["--prices", "scene", "--width", "scaled:0.5"]
-    assert words[8:] == ["--seeds", "2", "--lab-rounds", "50"]
+    assert words[8:] == ["--seeds", "3,2", "--lab-rounds", "50"]
+
+
+def test_the_last_number_of_seeds_holds_for_further_sets():
+    options = ReproduceOptions(seeds=[5, 3, 2])
+    assert [options.seeds_of(place) for place in range(5)] == [5, 3, 2, 2, 2]

@@ -11,23 +11,23 @@ from semibandit.experiments.paper.regret_lab import lab_runs
 METHODS = list(plans.METHODS)
 
 
-def test_a_plan_has_a_run_for_every_point_and_seed():
+def test_a_plan_has_a_run_for_every_point_and_order():
     plan = plans.figure_plan("mediamill", 101, "scaled:0.5", seeds=3)
     runs = plan.runs()
-    assert plan.slots == (1, 2, 5, 10, 20, 50, 101)
-    assert len(runs) == (3 * (len(METHODS) - 1) + 1) * (1 + 2 * len(plan.slots))
+    assert plan.slots == (1, 2, 5, 10, 20, 101)
+    assert len(runs) == 3 * len(METHODS) * (1 + 2 * 6 + 5)  # with a = 1 up to 20 slots
     square = runs["middle", plans.SQUARE, 10, 2]
     assert (square["cost"], square["slots"], square["width"]) == ("constant", 10, "scaled:0.5")
-    assert square["seed"] == 2
-    assert runs["left", plans.BASELINE, None, 0]["learner"] == "OBR"
-    assert ("left", plans.BASELINE, None, 1) not in runs  # it is told everything
+    assert (square["seed"], square["order"], square["a"]) == (2, 2, 0.5)
+    assert runs["left", plans.BASELINE, None, 1]["learner"] == "OBR"
     assert runs["right", METHODS[2], 1, 0]["loss"] == "logistic:2"
-    assert plans.figure_plan("delicious", 983, "scaled:1").model == "diagonal"
+    assert runs["ranking", plans.BASELINE, 20, 0]["a"] == 1.0
+    assert ("ranking", plans.SQUARE, 101, 0) not in runs
 
 
-@pytest.mark.parametrize(("labels", "slots"), [(632, (1, 5, 50, 632)), (9, (1, 5, 9))])
+@pytest.mark.parametrize(("labels", "slots"), [(632, (1, 5, 20, 632)), (9, (1, 5, 9))])
 def test_the_last_S_is_no_limit_and_no_run_is_made_twice(labels, slots):
-    plan = plans.figure_plan("sony-like", labels, "scaled:1")
+    plan = plans.figure_plan("tags-world", labels, "scaled:1")
     assert plan.slots == slots
     runs = plan.runs()
     assert runs["right", plans.SQUARE, labels, 0] == runs["left", plans.SQUARE, None, 0]
@@ -62,5 +62,5 @@ def test_settings_stay_so_that_kept_runs_are_found():
     ]
     text = json.dumps(runs, sort_keys=True)
     assert hashlib.sha256(text.encode()).hexdigest() == (
-        "ad989bd549b1d6283580ba24996d2ab2cffbf1d5fd8f7cde0a5f460f9aed34fb"
+        "41263ea9d8a5b7755bb6eb01cca081c9f8dcd43e5e778527d0d2f22c90850a3d"
     )

@@ -6,16 +6,19 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import semibandit as sb
 from semibandit.cli import app
 from semibandit.errors import InputError
 from semibandit.experiments import setting
 from semibandit.experiments.paper import running
 from semibandit.experiments.paper.options import ReproduceOptions
-from semibandit.experiments.paper.plans import BASELINE, FIGURE_2
+from semibandit.experiments.paper.plans import BASELINE, FIGURE_2, figure_plan
+from semibandit.experiments.paper.point import replay_point
+from semibandit.experiments.sets import dataset
 
 KEYS = (
     *("wanted", "panels", "findings", "widths", "width_of", "width_baseline", "prices", "losses"),
-    *("price overall", "lab", "data", "seconds", "notes", "machine", "command"),
+    *("price overall", "lab", "data", "seconds", "notes", "machine", "command", "bayes"),
 )
 
 
@@ -24,17 +27,34 @@ def test_every_number_is_kept(made):
     numbers = json.loads((out / "results.json").read_text())
     assert set(numbers) == set(KEYS)
     (panels,) = numbers["panels"].values()
-    assert set(panels) == {"left", "middle", "right"}
+    assert set(panels) == {"left", "middle", "right", "ranking"}
     for method, points in panels["right"].items():
-        assert [*points] == ["1", "5", "50", "60"]
-        seeds = 1 if method == BASELINE else 2
-        assert {len(results) for results in points.values()} == {seeds}
-        assert points["60"] == panels["left"][method]["none"]
-    assert len(numbers["findings"]) == 6
+        assert [*points] == ["1", "5", "20", "60"]
+        assert {len(results) for results in points.values()} == {2}
+        for result, curve in zip(points["60"], panels["left"][method]["none"], strict=True):
+            assert result.items() < curve.items()
+    assert len(numbers["findings"]) == 11
     assert len(numbers["widths"]["scaled:1"]) == 2
     for prices in numbers["prices"].values():
         assert all(price > 0 for price in prices.values())
-    assert numbers["lab"]["adversarial"]["Greedy"]["final"][0] > 0
+    assert numbers["lab"]["adversary"]["Greedy"]["final"][0] > 0
+
+
+def test_an_order_changes_the_rows_and_nothing_else(made):
+    """Blocks are of the same rows in every order; the whole is what a loop over them loses."""
+    numbers = json.loads((made[0] / "results.json").read_text())
+    ((data, panels),) = numbers["panels"].items()
+    run = figure_plan(data, 60, "scaled:0.8").runs()["middle", BASELINE, 5, 0]
+    first, second = panels["middle"][BASELINE]["5"]
+    assert first == {k: v for k, v in replay_point(run).items() if k not in ("marks", "curve")}
+    assert second != first
+    rows = dataset(data)
+    order = np.random.default_rng([1, 0]).permutation(rows.n_train)
+    bandit = sb.OBR(rows.d, rows.K, cost=sb.constant, seed=1, scale="unit", bias=False)
+    losses = np.empty(rows.n_train)
+    losses[order] = sb.replay(bandit, rows.X_train[order], rows.Y_train[order], 5).losses("hamming")
+    parts = [part.mean() for part in np.array_split(losses, 40)]
+    assert second["blocks"]["hamming"] == pytest.approx(parts, abs=1e-6)
 
 
 def test_prices_are_losses_divided_by_obrs_and_their_means_geometric(made):
@@ -71,7 +91,9 @@ def test_without_a_network_a_stand_in_takes_mediamills_place(monkeypatch, tmp_pa
     experiments = running.Experiments(ReproduceOptions(), tmp_path, lines.append)
     for _ in range(2):
         assert experiments.available("mediamill") == "mediamill-like"
-    (note,) = experiments.results.notes
+    assert experiments.available("delicious-98") == "mediamill-like"
+    assert experiments.available("tags-world") == "tags-world"
+    note, _ = experiments.results.notes
     assert "mediamill could not be fetched" in note
     assert "synthetic world" in note
     assert note in lines

@@ -13,8 +13,12 @@ __all__ = [
     "BASELINE",
     "FIGURE_2",
     "FIGURE_WIDTH",
+    "LEFT",
     "METHODS",
+    "MIDDLE",
     "PRICE_WIDTHS",
+    "RANKING",
+    "RIGHT",
     "SLOTS",
     "SQUARE",
     "WIDTHS",
@@ -55,12 +59,14 @@ WIDTHS = (
     "unknown",
 )
 PRICE_WIDTHS = ("scaled:0.05", "scaled:0.1", "scaled:0.25", "scaled:0.5", "scaled:1")
+LEFT, MIDDLE, RIGHT, RANKING = "left", "middle", "right", "ranking"  # the panels of a figure
+MOST_FILLED = 20  # slots, in the panel with a = 1
 SLOTS = 10  # of the runs over widths and of the price of partial feedback
 
 
 @dataclass(frozen=True)
 class FigurePlan:
-    """One figure of the paper: its data set, methods, values of S and seeds.
+    """One figure of the paper: its data set, methods, values of S and orders of the rows.
 
     Parameters
     ----------
@@ -75,10 +81,8 @@ class FigurePlan:
     slots : sequence of int
         The values of S, at most K.
     seeds : int
-        How many seeds each SlateUCB is run with. OBR has one: only the ties of its first rounds
-        depend on it.
-    model : str
-        How SlateUCB keeps its matrices.
+        How many seeds each learner is run with. A seed orders the rows of the data, but 0, which
+        leaves them in their own order, and labels that are equal.
     """
 
     data: str
@@ -87,38 +91,43 @@ class FigurePlan:
     methods: Sequence[Method]
     slots: Sequence[int]
     seeds: int = 1
-    model: str = "full"
 
-    def setting(self, method: Method, cost: str, slots: int | None, seed: int = 0) -> Run:
+    def setting(
+        self, method: Method, cost: str, slots: int | None, seed: int = 0, a: float = 0.5
+    ) -> Run:
         """The setting of one point or curve."""
-        parts = {**FIGURE_2, "model": self.model, "width": self.width, **METHODS[method]}
+        parts = {**FIGURE_2, "width": self.width, **METHODS[method]}
         limit = None if slots == self.labels else slots
-        return Setting(self.data, **parts, cost=cost, slots=limit, seed=seed).json()
+        return Setting(self.data, **parts, cost=cost, slots=limit, a=a, seed=seed).json()
 
     def runs(self) -> dict[tuple[str, Method, int | None, int], Run]:
-        """The settings by (panel, method, S, seed); the left panel has no limit on the slate.
+        """The runs of `replay_point` by (panel, method, S, seed).
 
-        The curve on the left and the point with S = K on the right are one and the same run.
+        The left panel has no limit on the slate; its curve and the point with S = K on the right
+        are one and the same run. With a = 1 all slots are filled, so S stops at `MOST_FILLED`:
+        showing all labels in every round would tell a learner everything.
         """
         runs: dict[tuple[str, Method, int | None, int], Run] = {}
         for method in self.methods:
-            for seed in range(1 if method == BASELINE else self.seeds):
-                runs["left", method, None, seed] = self.setting(method, "decreasing", None, seed)
+            for seed in range(self.seeds):
+                runs[LEFT, method, None, seed] = self.setting(method, "decreasing", None, seed)
                 for S in self.slots:
-                    runs["middle", method, S, seed] = self.setting(method, "constant", S, seed)
-                    runs["right", method, S, seed] = self.setting(method, "decreasing", S, seed)
-        return runs
+                    runs[MIDDLE, method, S, seed] = self.setting(method, "constant", S, seed)
+                    runs[RIGHT, method, S, seed] = self.setting(method, "decreasing", S, seed)
+                    if S <= MOST_FILLED:
+                        run = self.setting(method, "decreasing", S, seed, a=1.0)
+                        runs[RANKING, method, S, seed] = run
+        return {name: {**run, "order": name[3]} for name, run in runs.items()}
 
 
 def figure_plan(data: str, labels: int, width: str, seeds: int = 1) -> FigurePlan:
-    """The plan for Mediamill in full; for other sets with fewer methods and slots, to save time."""
+    """The plan for Mediamill in full; for other sets with fewer methods, to save time."""
     methods: tuple[Method, ...] = (SQUARE, "SlateUCB, logistic R=2", BASELINE)
-    slots: tuple[int, ...] = (1, 5, 50)
+    slots: tuple[int, ...] = (1, 5, 20)
     if data.startswith("mediamill"):
-        methods, slots = tuple(METHODS), (1, 2, 5, 10, 20, 50)
-    model = "diagonal" if data == "delicious" else "full"
+        methods, slots = tuple(METHODS), (1, 2, 5, 10, 20)
     limits = [limit for limit in slots if limit < labels]
-    return FigurePlan(data, labels, width, methods, (*limits, labels), seeds, model)
+    return FigurePlan(data, labels, width, methods, (*limits, labels), seeds)
 
 
 def width_runs(data: str, seeds: int) -> dict[tuple[str, int], Run]:

@@ -23,7 +23,10 @@ class Results:
     options : ReproduceOptions
         What was run.
     panels : dict
-        Data set -> "left", "middle" or "right" -> method -> S -> point; S is None on the left.
+        Data set -> "left", "middle", "right" or "ranking" -> method -> S -> point; S is None on
+        the left.
+    bayes : dict
+        Data set -> S -> the losses of Bayes by their keys, if its truth is known.
     findings : list of Finding
         The paper's statements, checked.
     widths : dict
@@ -33,7 +36,7 @@ class Results:
     losses : dict
         Data set -> player -> the loss of each seed; a player is a width of SlateUCB, or a learner.
     regret_lab : dict
-        World -> case -> regret, slopes and bounds.
+        Picture -> line -> regret, slopes and bounds.
     data : dict
         Data set -> its size, source and checksum.
     seconds : dict
@@ -46,6 +49,7 @@ class Results:
 
     options: ReproduceOptions
     panels: dict[str, dict[str, Panel]] = field(default_factory=dict)
+    bayes: dict[str, dict[int, dict[str, float]]] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     widths: dict[str, list[float]] = field(default_factory=dict)
     width_data: str = ""
@@ -67,6 +71,14 @@ class Results:
                 if player != "OBR"
             }
             for data, losses in self.losses.items()
+        }
+
+    @property
+    def orders(self) -> dict[str, int]:
+        """Data set -> in how many orders its rows were played."""
+        return {
+            data: len(next(iter(panels["left"].values()))[None].results)
+            for data, panels in self.panels.items()
         }
 
     def mean_prices(self, *, weighted: bool) -> dict[str, float]:

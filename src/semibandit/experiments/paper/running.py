@@ -11,24 +11,34 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from semibandit._util.version import __version__
 from semibandit.data.catalogue import SOURCE
+from semibandit.data.dataset import Dataset
 from semibandit.data.download.cache import cached_path, download_dataset
 from semibandit.errors import DownloadError
-from semibandit.experiments.paper.findings import findings
+from semibandit.experiments.paper.findings import PANELS, findings
 from semibandit.experiments.paper.options import ReproduceOptions
 from semibandit.experiments.paper.plans import (
     BASELINE,
+    LEFT,
     SLOTS,
     FigurePlan,
     figure_plan,
     price_runs,
     width_runs,
 )
-from semibandit.experiments.paper.point import Panel, Point
+from semibandit.experiments.paper.point import (
+    Panel,
+    Point,
+    best_losses,
+    frequent_labels,
+    replay_point,
+)
 from semibandit.experiments.paper.regret_lab import lab_runs, play_run
 from semibandit.experiments.paper.results import Results
-from semibandit.experiments.sets import dataset
+from semibandit.experiments.sets import STAND_INS, dataset, needs
 from semibandit.experiments.setting import run
 from semibandit.experiments.sweep import sweep
 
@@ -57,12 +67,12 @@ def run_experiments(options: ReproduceOptions, folder: Path, log: Log) -> Result
     """
     experiments = Experiments(options, folder, log)
     results = experiments.results
-    sets = dict.fromkeys(experiments.available(name) for name in options.sets)
-    for data in sets:
+    sets = list(dict.fromkeys(experiments.available(name) for name in options.sets))
+    for place, data in enumerate(sets):
         with _timed(results, data):
-            experiments.run_figure(data)
+            experiments.run_figure(data, options.seeds_of(place))
     with _timed(results, "widths"):
-        experiments.run_widths(next(iter(sets)))
+        experiments.run_widths(sets[0])
     with _timed(results, "prices"):
         experiments.run_prices()
     with _timed(results, "regret lab"):
@@ -78,22 +88,30 @@ class Experiments:
         self.options, self.folder, self.log = options, folder, log
         self.results = Results(options)
 
-    def run_figure(self, data: str) -> None:
-        """The paper's three panels for one data set, and its statements about them."""
+    def run_figure(self, data: str, seeds: int) -> None:
+        """The paper's panels for one data set, and its statements about them."""
         self.results.data[data] = _description(data)
-        runs = self._plan(data).runs()
-        panels: dict[str, Panel] = {"left": {}, "middle": {}, "right": {}}
-        for (name, method, S, _), result in self._sweep(runs, run, f"{data}: the paper's figure"):
+        plan = self._plan(data, seeds)
+        panels: dict[str, Panel] = {name: {} for name in PANELS}
+        title = f"{data}: the paper's figure"
+        for (name, method, S, _), result in self._sweep(plan.runs(), replay_point, title):
+            if name != LEFT:  # curves are for the left panel alone
+                result = {key: one for key, one in result.items() if key not in ("marks", "curve")}
             points = panels[name].setdefault(method, {})
             seeds_before = points[S].results if S in points else ()
             points[S] = Point([*seeds_before, result])
+        if data in STAND_INS:
+            known = {S: {"data": data, "slots": S} for S in plan.slots}
+            self.results.bayes[data] = dict(
+                self._sweep(known, best_losses, f"{data}: what Bayes loses")
+            )
         self.results.panels[data] = panels
         self.results.findings += findings(data, panels)
 
     def run_widths(self, data: str) -> None:
         """The loss of every width on one data set, and OBR's."""
-        runs: dict[Any, dict[str, Any]] = {**width_runs(data, self.options.seeds)}
-        runs[BASELINE, 0] = self._plan(data).setting(BASELINE, "decreasing", SLOTS)
+        runs: dict[Any, dict[str, Any]] = {**width_runs(data, self.options.seeds[0])}
+        runs[BASELINE, 0] = self._plan(data, 1).setting(BASELINE, "decreasing", SLOTS)
         for (player, _), result in self._sweep(runs, run, f"{data}: widths"):
             if player == BASELINE:
                 self.results.width_baseline = result["ac"]
@@ -104,7 +122,7 @@ class Experiments:
     def run_prices(self) -> None:
         """The loss of SlateUCB, Greedy and OBR on each data set."""
         sets = [*dict.fromkeys(self.available(name) for name in self.options.price_sets)]
-        runs = price_runs(sets, self.options.seeds)
+        runs = price_runs(sets, self.options.seeds[0])
         for (data, player, _), result in self._sweep(runs, run, "the price of partial feedback"):
             self.results.losses.setdefault(data, {}).setdefault(player, []).append(result["ac"])
         for data in sets:
@@ -112,25 +130,27 @@ class Experiments:
                 self.results.data[data] = _description(data)
 
     def run_regret_lab(self) -> None:
-        """Exact regret in worlds whose truth is known."""
-        runs = lab_runs(self.options.lab_rounds, self.options.seeds)
-        for (world, case, _), result in self._sweep(runs, play_run, "the regret lab"):
-            numbers = self.results.regret_lab.setdefault(world, {}).setdefault(case, {})
+        """Exact regret in worlds whose truth is known; the bound is that of the last seed."""
+        runs = lab_runs(self.options.lab_rounds, self.options.seeds[0])
+        for (picture, line, _), result in self._sweep(runs, play_run, "the regret lab"):
+            numbers = self.results.regret_lab.setdefault(picture, {}).setdefault(line, {})
             numbers["marks"], numbers["bound"] = result["marks"], result.get("bound")
-            for name in ("regret", "final", "slope", "covered"):
+            for name in ("regret", "final", "slope_before", "slope", "covered"):
                 numbers.setdefault(name, []).append(result[name])
 
     def available(self, name: str) -> str:
         """The data set, downloaded if need be; if that fails, a stand-in and a note about it."""
-        if name not in {known.name for known in SOURCE.sets} or cached_path(name) is not None:
+        original = needs(name)
+        known = {entry.name for entry in SOURCE.sets}
+        if original not in known or cached_path(original) is not None:
             return name
         try:
-            self.log(f"fetching {name} (once; it stays in the cache)")
-            download_dataset(name)
+            self.log(f"fetching {original} (once; it stays in the cache)")
+            download_dataset(original)
         except DownloadError as error:
             note = (
                 f"{name} could not be fetched ({error}). In its place: mediamill-like, a synthetic "
-                "world of Mediamill's size. It does not check what the paper says of Mediamill."
+                "world of Mediamill's size. It does not check what the paper says of real data."
             )
             self.log(note)
             if note not in self.results.notes:
@@ -138,9 +158,9 @@ class Experiments:
             return "mediamill-like"
         return name
 
-    def _plan(self, data: str) -> FigurePlan:
+    def _plan(self, data: str, seeds: int) -> FigurePlan:
         labels = self.results.data[data]["labels"]
-        return figure_plan(data, labels, self.options.width, self.options.seeds)
+        return figure_plan(data, labels, self.options.width, seeds)
 
     def _sweep(
         self,
@@ -175,10 +195,17 @@ def _description(name: str) -> dict[str, Any]:
         "rows": data.n_train,
         "features": data.d,
         "labels": data.K,
-        "cardinality": data.cardinality,
+        "cardinality": float(data.Y_train.sum()) / data.n_train,
+        "frequent": _shares(data),
         "source": data.source,
         "checksum": data.checksum,
     }
+
+
+def _shares(data: Dataset) -> dict[str, float]:
+    """How often the most frequent labels are relevant, by their numbers."""
+    counts = np.asarray(data.Y_train.sum(axis=0)).ravel()
+    return {str(label): float(counts[label]) / data.n_train for label in frequent_labels(data)}
 
 
 def _machine() -> dict[str, str]:

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from semibandit.experiments.paper.findings import HAMMING, RANKING, Finding
+from semibandit.experiments.paper.findings import PANELS, lost_labels
+from semibandit.experiments.paper.plans import LEFT, MIDDLE, SQUARE
 from semibandit.experiments.paper.point import Panel
 from semibandit.experiments.paper.results import Results
 
 __all__ = [
     "Table",
     "data_table",
-    "findings_table",
+    "lost_table",
     "machine_table",
     "panel_table",
     "price_table",
@@ -31,36 +32,34 @@ class Table:
     rows: Sequence[Sequence[str]]
     caption: str = ""
     words: Sequence[int] = (0,)  # the columns that hold words; the others hold numbers
-    holds: Sequence[bool] = ()  # of each row, if it is a statement: whether it holds
-
-
-def findings_table(findings: Sequence[Finding]) -> Table:
-    """The paper's statements, and whether each holds."""
-    rows = [
-        (one.data, one.statement, "holds" if one.holds else "differs", one.numbers)
-        for one in findings
-    ]
-    columns = ("data", "statement", "here", "numbers")
-    return Table(columns, rows, words=(0, 1, 2, 3), holds=[one.holds for one in findings])
 
 
 def panel_table(panels: Mapping[str, Panel]) -> Table:
     """The numbers of the paper's figure: a column per method."""
     lines = [
-        (f"{name}, {'no limit' if S is None else f'S={S}'}", key, panel, S)
-        for name, key, panel in (
-            ("ℓ_{a,c}", "ac", panels["left"]),
-            ("Hamming loss", HAMMING, panels["middle"]),
-            ("ranking loss ÷ S", RANKING, panels["right"]),
-        )
-        for S in next(iter(panel.values()))
+        (f"{what}, {'no limit' if S is None else f'S={S}'}", key, panels[name], S)
+        for name, (key, what) in PANELS.items()
+        for S in next(iter(panels[name].values()))
     ]
     rows = [
         [text, *(points[S].text(key, ".3f") for points in panel.values())]
         for text, key, panel, S in lines
     ]
     caption = "Final averages over one pass: the mean, and in brackets the range, over seeds."
-    return Table(("loss", *panels["left"]), rows, caption)
+    return Table(("loss", *panels[LEFT]), rows, caption)
+
+
+def lost_table(panels: Mapping[str, Panel], about: Mapping[str, Any], S: int) -> Table:
+    """Each seed's Hamming loss with the square loss, and the frequent labels that it lost."""
+    share, rows = about["frequent"], []
+    for seed, result in enumerate(panels[MIDDLE][SQUARE][S].results):
+        lost = [
+            f"label {label} ({share[label]:.0%} of the rows) after round {when:,}"
+            for label, when in lost_labels(result).items()
+        ]
+        rows.append((str(seed), f"{result['hamming']:.3f}", "; ".join(lost) or "none"))
+    caption = "Of the ten most frequent labels, those that were not shown in the second half."
+    return Table(("seed", f"Hamming loss, S={S}", "lost"), rows, caption, words=(0, 2))
 
 
 def width_table(results: Results) -> Table:
@@ -91,29 +90,36 @@ def price_table(results: Results) -> Table:
         rows.append((name, "", *(f"{means[player]:.3f}" for player in players)))
     best = min((who for who in players if who != "Greedy"), key=weighted.__getitem__)
     caption = (
-        f"Loss ÷ OBR's loss, mean of {results.options.seeds} seeds. By the weighted geometric "
+        f"Loss ÷ OBR's loss, mean of {results.options.seeds[0]} seeds. By the weighted geometric "
         f"mean, {best} is best."
     )
     return Table(("data", "OBR's loss", *players), rows, caption)
 
 
-def regret_table(cases: Mapping[str, Mapping[str, Any]]) -> Table:
-    """Regret, its growth and its bound for each case of one world."""
+def regret_table(lines: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Regret, its growth and its bound for each line of one picture."""
     rows = []
-    for case, numbers in cases.items():
+    for name, numbers in lines.items():
         final, bound = numbers["final"], numbers.get("bound")
         rows.append(
             (
-                case,
-                f"{sum(final) / len(final):.1f}",
-                f"{min(final):.1f} to {max(final):.1f}",
+                name,
+                f"{numbers['marks'][-1]:,}",
+                f"{sum(final) / len(final):,.1f} ({min(final):,.1f}–{max(final):,.1f})",
+                _mean(numbers["slope_before"], ".2f"),
                 _mean(numbers["slope"], ".2f"),
                 _mean(numbers["covered"], ".1%"),
                 f"{bound[-1]:,.0f}" if bound else "",
             )
         )
-    columns = ("learner", "regret", "over seeds", "slope", "covered", "bound")
-    return Table(columns, rows, "After all rounds.")
+    columns = (
+        "learner", "rounds", "regret", "slope before", "slope at the end", "covered", "bound",
+    )  # fmt: skip
+    caption = (
+        "After all rounds; means over seeds, ranges in brackets. Slopes are fitted over the last "
+        "ten-fold of the rounds (the last 90%), and over the one before."
+    )
+    return Table(columns, rows, caption)
 
 
 def data_table(data: Mapping[str, Mapping[str, Any]]) -> Table:
@@ -146,6 +152,9 @@ def seconds_table(seconds: Mapping[str, float]) -> Table:
 
 
 def _mean(values: Sequence[float | None], form: str) -> str:
-    """The mean of the values that are there, as text; nothing if none is."""
+    """The mean of the values that are there, and their range; nothing if none is there."""
     known = [value for value in values if value is not None]
-    return format(sum(known) / len(known), form) if known else ""
+    if not known:
+        return ""
+    mean = format(sum(known) / len(known), form)
+    return mean if len(known) == 1 else f"{mean} ({min(known):{form}}–{max(known):{form}})"
