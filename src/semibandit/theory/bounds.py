@@ -70,7 +70,8 @@ def theorem1(
         δ, the probability that the bound fails, strictly between 0 and 1/e.
     slots : int, optional
         S, the most labels shown in a round; a table of costs sets such a limit, too. By Remark 3,
-        sqrt(S K) takes the place of K.
+        sqrt(S K) takes the place of K. Without it all labels may be shown in every round: where
+        only some rounds are limited, give K.
     printed : bool, default False
         Whether to return the value that the paper prints, with the factor 1-a.
     learner : SlateUCB, optional
@@ -147,7 +148,7 @@ def theorem2(
     if printed:
         return later + _uncovered(T, d, U, loss) * 4 * (1 - check_a(a)) * loss.c_L * S * loss.R
     total = later + _uncovered(T, d, U, loss) * min(1.0, 4 * loss.c_L * loss.R) * S
-    return min(total, (1 - a) * K * T) if S == K else total
+    return min(total, (1 - a) * K * T) if slots is None else total
 
 
 def theorem3(
@@ -218,7 +219,7 @@ def _covered(
     total = 2 * loss.c_L * _sum_of_widths(T, d, K, C, S)
     if printed:
         return (1 - a) * total
-    return min(total, (1 - a) * K * T) if S == K else total
+    return min(total, (1 - a) * K * T) if slots is None else total
 
 
 def _uncovered(T: int, d: int, U: float, loss: Surrogate) -> int:
