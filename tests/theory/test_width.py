@@ -69,3 +69,12 @@ def test_a_width_with_a_call_of_its_own_is_no_spread_width():
     assert is_spread_width(sb.KnownNorm(1.0))
     assert not is_spread_width(Doubled(0.5))
     assert not is_spread_width(lambda norm2, **round: norm2)
+
+
+@pytest.mark.parametrize("make", [sb.KnownNorm, sb.LogDet])
+@pytest.mark.parametrize(
+    ("U", "why"), [(-1.0, "at least 0"), (math.nan, "finite"), (1e200, r"at most 1e\+150")]
+)
+def test_a_norm_without_a_finite_square_is_refused(make, U, why):
+    with pytest.raises(InputError, match=why):
+        make(U)

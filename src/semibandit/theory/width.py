@@ -211,9 +211,7 @@ class KnownNorm(SpreadWidth, ConfidenceWidth):
     delta: float = 0.05
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "U", finite_number("U", self.U, least=0))
-        if self.U > LARGEST_U:
-            raise InputError(f"U = {self.U:g}, but it must be at most {LARGEST_U:g}")
+        object.__setattr__(self, "U", check_norm(self.U))
         object.__setattr__(self, "delta", check_delta(self.delta))
 
     def spread(self, t: int, d: int, K: int, loss: Surrogate) -> float:
@@ -303,7 +301,7 @@ class LogDet(ConfidenceWidth):
     delta: float = 0.05
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "U", finite_number("U", self.U, least=0))
+        object.__setattr__(self, "U", check_norm(self.U))
         object.__setattr__(self, "delta", check_delta(self.delta))
 
     def __call__(
@@ -325,6 +323,14 @@ def confidence(t: int, d: int, K: int, delta: float, loss: Surrogate) -> tuple[f
     of_updates = d * c1 / c2**2 * math.log1p((t - 1) / d)
     of_noise = 12.0 / c2 * (c1 / c2 + 3.0 * loss.worst) * math.log(max(K, 1) * (t + 4) / delta)
     return of_updates, of_noise
+
+
+def check_norm(U: float) -> float:
+    """Return U as a float, or raise `InputError`: it is at least 0, and its square finite."""
+    U = finite_number("U", U, least=0)
+    if U > LARGEST_U:
+        raise InputError(f"U = {U:g}, but it must be at most {LARGEST_U:g}")
+    return U
 
 
 def check_delta(delta: float) -> float:
