@@ -108,7 +108,7 @@ def test_keys_stay_as_they_are_if_there_is_no_sighup(tmp_path, not_posix, monkey
     (tmp_path / "keys").chmod(0o644)  # every file looks like that on Windows
     settings = Settings(api_key_file=str(tmp_path / "keys"))
     keys = Keys(settings)
-    server = HttpServer(uvicorn.Config(lambda: None), settings, list, list)
+    server = HttpServer(uvicorn.Config(lambda: None), settings, list)
     before = signal.getsignal(signal.SIGHUP)
     hangup = signal.SIGHUP
     monkeypatch.delattr(signal, "SIGHUP")

@@ -364,6 +364,7 @@ def places(value, path=()):
 WRONG = (None, -1, 10**400, float("nan"), "x", [[[]]], {"is": []}, [1, 1])
 
 
+@pytest.mark.filterwarnings("ignore::semibandit.errors.UnprovenWidth")
 @pytest.mark.parametrize(
     "make",
     [

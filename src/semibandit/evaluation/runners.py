@@ -35,6 +35,7 @@ __all__ = ["PreparedBlock", "Runner", "RunnerBase", "engine_of", "runner_for", "
 TABLE_SLOTS = (
     1024  # slots up to which costs other than ours are given to compiled loops, as a table
 )
+POLICIES = "semibandit.policies."  # where our learners are
 LOG_BYTES = 1 << 30  # memory that a window's log of updates may take
 
 
@@ -150,9 +151,8 @@ def why_plain(learner: Learner, most: int, *, masked: bool = False) -> str | Non
     """Why a learner has to be played round by round, as `runner_for` takes it; None if not."""
     rule = learner.fast_rule()
     if rule is None:
-        kind = next(
-            one for one in type(learner).__mro__ if one.__module__.startswith("semibandit.")
-        )
+        ours = (one for one in type(learner).__mro__ if one.__module__.startswith(POLICIES))
+        kind = next(ours)
         anew = redefined(learner, kind)
         return f"{anew} is defined anew" if anew else f"{kind.__name__} is not compiled"
     if rule.loss is None:
