@@ -114,8 +114,8 @@ class LearnerBase(Probing, Awaiting):
     def fast_rule(self) -> FastRule | None:
         """How compiled loops may decide in its place; None if it must be asked itself.
 
-        A subclass may decide otherwise than its base class, so a rule is never inherited: a class
-        returns one for itself alone.
+        Return one only if nothing of your class is defined anew (`redefined`): who overrides a
+        function may decide otherwise.
         """
         return None
 

@@ -44,7 +44,7 @@ class ReproduceOptions:
     sets: Sequence[str] = ("mediamill", "delicious-98", "tags-world")
     price_sets: Sequence[str] = ("emotions", "scene", "yeast", "mediamill")  # seconds each
     width: str = FIGURE_WIDTH
-    seeds: Sequence[int] = (3, 2)
+    seeds: Sequence[int] = (2,)
     lab_rounds: int = 500
     backend: str = "local"
     address: str | None = None
