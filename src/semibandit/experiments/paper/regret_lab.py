@@ -294,6 +294,8 @@ def play_random_game(run: Mapping[str, Any]) -> dict[str, Any]:
     cost = ("decreasing", "constant")[random.integers(2)]
     slots = int(random.integers(1, K + 1))
     limit = slots if theorem == "theorem3" or random.random() < 0.7 else None
+    if theorem != "theorem3" and limit == K:
+        limit = None  # in all rounds
     kind: LossKind = "p_rank" if theorem == "theorem3" else "ac"
     correlation = 0.0 if theorem == "theorem3" else float(random.choice([0.0, 0.5]))
     adversary = bool(random.random() < 0.5)
@@ -302,7 +304,6 @@ def play_random_game(run: Mapping[str, Any]) -> dict[str, Any]:
     given = {"loss": surrogate, "correlation": correlation, "seed": int(run["seed"])}
     world: Synthetic
     if adversary:
-        # a bound for S = K is for rounds that may show every label
         chosen: Sequence[int | None] = [limit] if limit in (None, K) else sorted({1, slots})
         world = Adversarial(d, K, **given, tries=3, slots=chosen, kind=kind)
     else:
