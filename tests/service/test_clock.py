@@ -113,6 +113,7 @@ def test_a_log_of_the_future_is_taken_up_by_a_right_clock(where, caplog):
     assert caplog.text.count("ahead of this machine's clock") == 1
 
 
+@pytest.mark.parametrize("where", ["sqlite"], indirect=True)
 def test_readyz_the_page_and_the_log_say_so(where):
     with running(where, clock=SetClock(DAYS)) as engine:
         visits(engine, 0, 3)

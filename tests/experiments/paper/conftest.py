@@ -1,7 +1,11 @@
 """A small report on files of our own, made by the command."""
 
+import json
+import os
+
 import numpy as np
 import pytest
+from filelock import FileLock
 from typer.testing import CliRunner
 
 from semibandit.cli import app
@@ -9,8 +13,21 @@ from semibandit.cli import app
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory):
-    """The folder of the report, and the arguments of the command."""
-    folder = tmp_path_factory.mktemp("report")
+    """The folder of the report, which nobody may change, and the arguments of the command.
+
+    It is made once for all workers.
+    """
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "report"
+    with FileLock(f"{folder}.lock"):
+        if not (folder / "arguments.json").exists():
+            _make(folder)
+        arguments = json.loads((folder / "arguments.json").read_text())
+    return folder / "out", arguments
+
+
+def _make(folder):
+    folder.mkdir()
     random = np.random.default_rng(0)
     names = []
     for name, K in (("little", 60), ("other", 9)):
@@ -21,7 +38,7 @@ def made(tmp_path_factory):
         names.append(str(folder / f"{name}.npz"))
     out = folder / "out"
     arguments = ["reproduce", "--sets", names[0], "--prices", ",".join(names), "--seeds", "2"]
-    arguments += ["--lab-rounds", "40", "--out", str(out), "--jobs", "1"]
+    arguments += ["--lab-rounds", "20", "--out", str(out), "--jobs", "1"]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
-    return out, arguments
+    (folder / "arguments.json").write_text(json.dumps(arguments))
