@@ -6,6 +6,7 @@ import pytest
 import semibandit as sb
 from reference import FIGURE_2
 from semibandit.experiments.paper import regret_lab
+from semibandit.experiments.paper.newton_step import NewtonStep
 from semibandit.theory.losses import expected_loss
 
 
@@ -73,7 +74,7 @@ def test_slopes_of_the_theorems_widths_fall_below_a_half():
 def test_matrices_of_gradients_grow_less():
     """At an estimate of 1 the gradient of the square loss is 0: nothing is added."""
     settings = {"width": sb.Scaled(1.0), "cost": lambda i, s: 1.0, **FIGURE_2}
-    plain, gradients = sb.SlateUCB(2, 1, **settings), regret_lab.GradientMatrices(2, 1, **settings)
+    plain, gradients = sb.SlateUCB(2, 1, **settings), NewtonStep(2, 1, **settings)
     x, widths = np.array([0.6, 0.8]), []
     for bandit in (plain, gradients):
         for _ in range(200):

@@ -11,9 +11,9 @@ from semibandit._util.arrays import Floats, Ints
 from semibandit.evaluation.play import play
 from semibandit.evaluation.replay import replay
 from semibandit.evaluation.trace import Trace, log_spaced
+from semibandit.experiments.paper.newton_step import NewtonStep
 from semibandit.experiments.paper.plans import FIGURE_2
 from semibandit.experiments.setting import Setting
-from semibandit.models.model import Look
 from semibandit.policies.learner import Learner
 from semibandit.policies.slate_ucb import SlateUCB
 from semibandit.policies.spec import parse
@@ -24,7 +24,6 @@ from semibandit.worlds.synthetic import Synthetic
 
 __all__ = [
     "PICTURES",
-    "GradientMatrices",
     "expected_losses",
     "lab_runs",
     "play_random_game",
@@ -149,22 +148,6 @@ def slope(regret: Any, first: int, last: int) -> float | None:
     return float(np.polyfit(np.log(t), np.log(values), 1)[0])
 
 
-class GradientMatrices(SlateUCB):
-    """Figure 2 with matrices that grow by ∇∇ᵀ in the place of xxᵀ, which the footnotes warn of.
-
-    ∇ = ∓g(sΔ̂')·x: where g is near 0, A_i hardly grows, and the width stays.
-    """
-
-    def _step(self, look: Look, margin: Floats, rows: Ints, steps: Floats) -> None:
-        none, zero = np.empty(0, dtype=np.intp), np.empty(0)
-        super()._step(look, margin, none, zero)  # the projection onto D
-        for row, step in zip(rows, steps, strict=True):
-            g = abs(float(step)) * self.loss.c_L2
-            if g > 0.0:
-                gradient = self._state.look(g * np.asarray(look.x))
-                self._state.step(gradient, none, zero, np.array([row]), np.array([step / g]))
-
-
 def expected_losses(
     kind: LossKind, prob: Floats, shown: Ints, sizes: Ints, learner: Learner, S: int
 ) -> Floats:
@@ -220,7 +203,7 @@ def _learner(line: Mapping[str, Any], world: Synthetic) -> Learner:
     width = line.get("width", "scaled:1")
     width = f"known:{world.U!r}" if width == "known" else width
     if line.get("gradient"):
-        return GradientMatrices(
+        return NewtonStep(
             world.n_features, world.n_labels, width=parse("width", width), seed=world.seed,
             **FIGURE_2,
         )  # fmt: skip
