@@ -20,7 +20,7 @@ from semibandit.models.dense import COMPENSATED_FROM
 from semibandit.models.model import dense
 from semibandit.policies.examination import Examination, at_positions, up_to_last_click
 from semibandit.policies.features.hashed import Hashed
-from semibandit.policies.labels import Label
+from semibandit.policies.labels import PLAIN, Label
 from semibandit.policies.randomness import position_coins
 from semibandit.theory.surrogate import Logistic
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["ShownFeedback", "can_compile", "learn_batch", "prepare"]
 
 FEWEST = 8  # numbers that the model sees of a context, from which numba is worth loading
-PLAIN = {int, str}  # what labels are
 CERTAIN = -1  # in place of a position: the label is learned in any case
 _ALL: list[int] = []
 

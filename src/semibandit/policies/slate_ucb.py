@@ -214,8 +214,7 @@ class SecondOrder(BestLabels):
         (look, places), R = self._margins(slate.x, rows), self.loss.R
         margin = np.zeros(len(shown))  # labels that were retired meanwhile learn in no case
         margin[at] = np.clip(look.margin[places], -R, R)
-        up = self.loss.slope(-margin)
-        estimate = up / (self.loss.slope(margin) + up)  # eq. (2) to the bit, from the slopes
+        estimate = Surrogate.prob(self.loss, margin)  # by the slopes: the same bits everywhere
         given = slate.context
         rows_of_one = given if isinstance(given, Sparse) else given[None]
         coins = position_coins(self.seed, self._t, rows_of_one, len(shown))[0]

@@ -37,8 +37,7 @@ def read_body(body: bytes, model: type[Body]) -> Body:
     """
     _check_parts(body)
     found = _read(body, model)
-    if body.count(b":") > len(found.model_fields_set):  # nearly every body has a colon a key
-        _check_keys(body, _keys_of(found))
+    _check_keys(body, _keys_of(found))
     return found
 
 
